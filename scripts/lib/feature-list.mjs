@@ -125,7 +125,7 @@ export const FEATURES = [
     data: ['api/StorageManager/estimate'],
     used: ['js/src/base', 'storage.estimate?.()'],
     without: '`quotaBytes` and `usageBytes` are `undefined`',
-    tests: [['js/test/store/opening.test.ts', 'is undefined where the platform does not tell']],
+    tests: [['js/test/store/opening.test.ts', 'is undefined without an answer of the platform']],
   },
   {
     name: '`navigator.storage.persist()` and `persisted()`',
@@ -133,8 +133,11 @@ export const FEATURES = [
     used: ['js/src/base', 'persist?.()'],
     without: 'nothing is asked; `isPersistent` is `undefined`',
     tests: [
-      ['js/test/store/opening.test.ts', 'is undefined where the platform does not tell'],
-      ['js/test/store/opening.test.ts', 'that is never granted nor refused holds up nothing'],
+      ['js/test/store/opening.test.ts', 'is undefined without an answer of the platform'],
+      [
+        'js/test/store/opening.test.ts',
+        'does not wait for a permission that is neither granted nor refused',
+      ],
     ],
   },
   {
@@ -155,9 +158,9 @@ export const FEATURES = [
     tests: [
       [
         'js/test/base/disposable.test.ts',
-        'is so by the one that compilers look for, where there is none',
+        'uses the symbol that compilers look for, where the platform has no symbol',
       ],
-      ['js/test/base/disposable.test.ts', 'is so by that of a polyfill which comes after'],
+      ['js/test/base/disposable.test.ts', 'uses the symbol of a polyfill that loads after'],
     ],
   },
   {
@@ -172,7 +175,7 @@ export const FEATURES = [
     data: ['javascript/builtins/Uint8Array/fromBase64'],
     used: ['js/src/core/unpack.ts', 'fromBase64'],
     without: 'a loop decodes the module: a start takes a few milliseconds more',
-    tests: [['js/test/base/platform.test.ts', 'are read where the platform cannot']],
+    tests: [['js/test/base/platform.test.ts', 'are decoded where the platform cannot']],
   },
   {
     name: '`navigator.deviceMemory` (over HTTPS)',

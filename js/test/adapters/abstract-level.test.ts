@@ -1,4 +1,4 @@
-// What the suite of abstract-level does not test: `scripts/foreign/abstract-level.mjs` runs that.
+// Tests that abstract-level's own suite lacks; `scripts/foreign/abstract-level.mjs` runs that suite.
 
 import { Buffer } from 'node:buffer';
 import { expect, test, vi } from 'vitest';
@@ -11,7 +11,7 @@ const opened = (): Promise<Store> => open(`level ${made++}`, { storage: memory()
 
 const binary = { keyEncoding: 'view', valueEncoding: 'view' } as const;
 
-test('random calls give what a sorted list gives', async () => {
+test('random calls return the rows of a sorted list', async () => {
   await forSeeds(8, async (from, _, begin) => {
     const db = await opened();
     const level = new HedgerowLevel<Uint8Array, Uint8Array>(db, { ...binary, prefix: 'p' });
@@ -19,7 +19,7 @@ test('random calls give what a sorted list gives', async () => {
       Uint8Array.from({ length: from.below(4) }, () => from.pick([0, 1, 127, 128, 255]));
     const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
     const model = new Map<string, string>();
-    // Rows around the prefix must not be seen.
+    // Calls must not see the rows around the prefix.
     await db.putMany([
       ['o', 1],
       ['q', 2],
@@ -40,7 +40,7 @@ test('random calls give what a sorted list gives', async () => {
       const range = isOpen ? { gt: low, lte: high } : { gte: low, lt: high };
       const limit = from.next() < 0.3 ? from.below(3) : -1;
       begin({ range, reverse, limit, target });
-      // Hexadecimal digits have the order of the bytes.
+      // Hexadecimal digits sort as the bytes do.
       const isIn = ([at]: [string, string]) =>
         isOpen ? at > hex(low) && at <= hex(high) : at >= hex(low) && at < hex(high);
       const sorted = [...model].filter(isIn).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -54,7 +54,7 @@ test('random calls give what a sorted list gives', async () => {
       iterator.seek(target);
       const rest = await iterator.nextv(3);
       await iterator.close();
-      // Outside of the range there is nothing.
+      // There are no rows outside of the range.
       const after = sorted.filter(
         ([at]) => isIn([hex(target), '']) && (reverse ? at <= hex(target) : at >= hex(target)),
       );
@@ -70,7 +70,7 @@ test('random calls give what a sorted list gives', async () => {
   });
 });
 
-test('text of ASCII is stored under the same text, and other text byte by byte', async () => {
+test('ASCII text is stored as it is, and other text byte by byte', async () => {
   const db = await opened();
   const level = new HedgerowLevel(db, { prefix: 'p/' });
   await level.batch([
@@ -92,7 +92,7 @@ test('a batch is one commit', async () => {
     { type: 'del', key: 'b' },
     { type: 'put', key: 'c', value: '2' },
   ]);
-  // A commit between the two would be the one before the last.
+  // With a commit between the two, the diff would begin at that commit.
   const done = await db.commit((tx) => tx.put('d', 1));
   const changes = await db.diff(before, done.before).toArray();
   expect(changes.map(({ op, key }) => `${op} ${key}`)).toEqual(['add a', 'del b', 'add c']);
@@ -104,7 +104,7 @@ test('a batch is one commit', async () => {
   expect(await level.has('e')).toBe(false);
 });
 
-test('a row that was put as JSON is read as its JSON', async () => {
+test('a row put as JSON is read as JSON', async () => {
   const db = await opened();
   await db.put('row', { a: 1 });
   const level = new HedgerowLevel<string, unknown>(db, { valueEncoding: 'json' });
@@ -139,13 +139,13 @@ test('an iterator with a limit reads no more rows, also after seek', async () =>
   const iterator = level.keys({ limit: 2, reverse: true });
   expect(await iterator.next()).toBe('d');
   iterator.seek('b');
-  // One of the two was read before.
+  // One of the two rows was read before.
   expect(await iterator.nextv(5)).toEqual(['b']);
   await iterator.close();
   expect(scan.mock.calls.map(([options]) => options?.limit)).toEqual([2, 1]);
 });
 
-test('errors of the store have codes of Level, and their cause', async () => {
+test('errors of the store have a cause and codes of Level', async () => {
   const db = await opened();
   const level = new HedgerowLevel(db);
   await level.open();
@@ -190,7 +190,7 @@ test('the store stays open, with its rows, when the database is closed', async (
   expect(await level.get('a')).toBe('b');
 });
 
-test('snapshots, of the database and of iterators, let go of their commits', async () => {
+test('snapshots of the database and of iterators release their commits', async () => {
   const db = await opened();
   const level = new HedgerowLevel(db);
   await level.put('a', '1');
@@ -208,7 +208,7 @@ test('snapshots, of the database and of iterators, let go of their commits', asy
   });
 });
 
-test('databases on branches are apart until they are merged', async () => {
+test('databases on branches are separate until they are merged', async () => {
   const db = await opened();
   const level = new HedgerowLevel(db);
   await level.put('a', '1');

@@ -5,7 +5,7 @@ import { localForageDriver } from '../../src/adapters/localforage.js';
 import { hedgerowDriver } from '../../src/adapters/unstorage.js';
 import { memory, open } from '../../src/index.js';
 
-test('a store, a branch, a promise and a function give the handle', async () => {
+test('a store, a branch, a promise and a function each give the handle', async () => {
   const db = await open('handle', { storage: memory() });
   const draft = await db.branch('draft');
   for (const source of [db, Promise.resolve(db), () => db, async () => db]) {
@@ -14,7 +14,7 @@ test('a store, a branch, a promise and a function give the handle', async () => 
   expect(await openedOnce('call', draft)()).toBe(draft);
 });
 
-test('a function is called at the first use, once', async () => {
+test('the first use calls a function, once', async () => {
   const db = await open('once', { storage: memory() });
   let calls = 0;
   const opened = openedOnce('call', async () => {
@@ -27,7 +27,7 @@ test('a function is called at the first use, once', async () => {
   expect(calls).toBe(1);
 });
 
-test('a function that failed is called again, and a promise that was rejected rejects', async () => {
+test('a function that failed is called again, and a rejected promise stays rejected', async () => {
   const db = await open('again', { storage: memory() });
   const failures = [new Error('first'), new Error('second')];
   const opened = openedOnce('call', async () => {
@@ -43,7 +43,7 @@ test('a function that failed is called again, and a promise that was rejected re
   await expect(never()).rejects.toThrow('never');
 });
 
-test('what is no handle is refused, at once where that is known', async () => {
+test('a value that is no handle is refused, at once where its type shows it', async () => {
   const refusal = expect.objectContaining({
     code: 'invalid-argument',
     message: expect.stringContaining('call takes an open store'),
@@ -56,7 +56,7 @@ test('what is no handle is refused, at once where that is known', async () => {
   }
 });
 
-test('options that make no sense are refused', () => {
+test('invalid options are refused', () => {
   const some = async () => {};
   for (const options of [{ prefx: 'a/' }, null, 'a/']) {
     for (const make of [
@@ -69,7 +69,7 @@ test('options that make no sense are refused', () => {
   }
 });
 
-test('a prefix is what a key can begin with', () => {
+test('a prefix must be a possible beginning of a key', () => {
   expect(checkedPrefix('call')).toBe('');
   expect(checkedPrefix('call', 'a/')).toBe('a/');
   for (const prefix of [7, null, '\ud800', 'x'.repeat(1025)]) {

@@ -1,4 +1,4 @@
-// What the suite of Keyv for storage adapters does not test: `scripts/foreign/keyv.mjs` runs that.
+// Tests that Keyv's own suite for storage adapters lacks; `scripts/foreign/keyv.mjs` runs that suite.
 
 import Keyv, { type KeyvStoreAdapter } from 'keyv';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Only the clock: the store needs its timers. */
+/** Replaces only the clock: the store needs its timers. */
 const setTime = (ms: number) => vi.useFakeTimers({ now: ms, toFake: ['Date'] });
 
 test('it is an adapter by the types of Keyv', async () => {
@@ -24,7 +24,7 @@ test('it is an adapter by the types of Keyv', async () => {
   expect(typeof keyv.iterator).toBe('function');
 });
 
-test('rows have the key of Keyv below the prefix, the text of Keyv, and their time', async () => {
+test('rows have the key of Keyv below the prefix, the text of Keyv, and the expiry time', async () => {
   setTime(1000);
   const db = await opened();
   const keyv = new Keyv({ store: new HedgerowKeyv(db, { prefix: 'cache/' }), namespace: 'users' });
@@ -36,7 +36,7 @@ test('rows have the key of Keyv below the prefix, the text of Keyv, and their ti
   ]);
 });
 
-test('what has expired is not read any more, and is deleted by deleteExpired', async () => {
+test('an expired row is not read, and deleteExpired deletes it', async () => {
   setTime(1000);
   const db = await opened();
   const adapter = new HedgerowKeyv(db, { prefix: 'cache/' });
@@ -66,7 +66,7 @@ test('what has expired is not read any more, and is deleted by deleteExpired', a
   expect(await db.scan().keys().toArray()).toEqual(['cache/c', 'cache/d', 'other']);
 });
 
-test('setMany is one commit, and tells of each', async () => {
+test('setMany is one commit, and returns a result for each row', async () => {
   const keyv = new Keyv({ store: new HedgerowKeyv(await opened()) });
   const entries = [
     { key: 'a', value: 1 },
@@ -80,7 +80,7 @@ test('setMany is one commit, and tells of each', async () => {
   expect(await keyv.has('c')).toBe(false);
 });
 
-test('deletions tell whether there was a row', async () => {
+test('deletions return whether there was a row', async () => {
   const keyv = new Keyv({ store: new HedgerowKeyv(await opened()) });
   await keyv.set('a', 1);
   await keyv.set('b', 1);
@@ -90,7 +90,7 @@ test('deletions tell whether there was a row', async () => {
   expect(await keyv.hasMany(['a', 'b'])).toEqual([false, true]);
 });
 
-test('what is set after a deletion was called stays, and its row was there', async () => {
+test('a row set after a call of delete stays, and the delete returns true', async () => {
   const db = await opened();
   const adapter = new HedgerowKeyv(db);
   await adapter.set('a', 1);
@@ -117,7 +117,7 @@ test('deletions of one turn share a commit', async () => {
   expect(storage.calls('write') - before).toBe(1);
 });
 
-test('clear keeps other namespaces, those that begin alike too, and other prefixes', async () => {
+test('clear keeps other prefixes and namespaces, also ones that begin alike', async () => {
   const db = await opened();
   const of = (namespace: string, prefix = '') =>
     new Keyv({ store: new HedgerowKeyv(db, { prefix }), namespace });
@@ -127,7 +127,7 @@ test('clear keeps other namespaces, those that begin alike too, and other prefix
   expect(await db.scan().keys().toArray()).toEqual(['cache/users:a', 'users2:a']);
 });
 
-test('without a namespace clear deletes all below the prefix', async () => {
+test('clear without a namespace deletes all rows below the prefix', async () => {
   const db = await opened();
   await db.put('other', 1);
   const adapter = new HedgerowKeyv(db, { prefix: 'cache/' });
@@ -136,7 +136,7 @@ test('without a namespace clear deletes all below the prefix', async () => {
   expect(await db.scan().keys().toArray()).toEqual(['other']);
 });
 
-test('without serialisation values are rows of the store, and what JSON loses is refused', async () => {
+test('without serialisation values are rows of the store, and values that JSON would change are refused', async () => {
   const db = await opened();
   const keyv = new Keyv({
     store: new HedgerowKeyv(db),
@@ -152,7 +152,7 @@ test('without serialisation values are rows of the store, and what JSON loses is
   await expect(keyv.set('b', { x: Number.NaN })).rejects.toMatchObject({ code: 'invalid-value' });
 });
 
-test('a store that is closed is an error event, and not a missing value', async () => {
+test('a closed store emits an error event instead of a missing value', async () => {
   const db = await opened();
   const keyv = new Keyv({ store: new HedgerowKeyv(db) });
   const codes: string[] = [];

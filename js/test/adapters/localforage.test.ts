@@ -1,4 +1,4 @@
-// What the tests of localForage do not test: `scripts/foreign/localforage.mjs` runs those in a browser.
+// Tests that localForage's own tests lack; `scripts/foreign/localforage.mjs` runs those in a browser.
 
 import localforage from 'localforage';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { memory, open, type Store } from '../../src/index.js';
 let made = 0;
 const opened = (): Promise<Store> => open(`localforage ${made++}`, { storage: memory() });
 
-/** An instance over a store, and what makes others over the same store. */
+/** Returns an instance over a store, and a function that makes more of them. */
 async function instanceOf(store: Parameters<typeof localForageDriver>[0], prefix = '') {
   const driver = `hedgerow ${made++}`;
   const own: LocalForageDriver = localForageDriver(store, { driver, prefix });
@@ -18,7 +18,7 @@ async function instanceOf(store: Parameters<typeof localForageDriver>[0], prefix
   return { forage: more('app', 'pairs'), more };
 }
 
-test('values of all kinds come back as they were', async () => {
+test('values of all kinds are read as they were written', async () => {
   const { forage } = await instanceOf(await opened());
   const bytes = Uint8Array.of(0, 1, 2, 253, 254, 255, 7, 8);
   const { buffer } = bytes;
@@ -57,7 +57,7 @@ test('values of all kinds come back as they were', async () => {
     expect(read).toEqual(value);
     expect(Object.prototype.toString.call(read)).toBe(Object.prototype.toString.call(value));
   }
-  // Of a view only what it shows is stored.
+  // Only the bytes that a view shows are stored.
   await forage.setItem('value', bytes.subarray(2, 6));
   expect((await forage.getItem<Uint8Array>('value'))?.buffer.byteLength).toBe(4);
 });
@@ -85,7 +85,7 @@ test('undefined is stored as null, and a missing item is null', async () => {
   expect(await forage.length()).toBe(1);
 });
 
-test('what has no form is refused, and the item stays', async () => {
+test('a value without a stored form is refused, and the item stays', async () => {
   const { forage } = await instanceOf(await opened());
   await forage.setItem('a', 1);
   for (const value of [() => {}, /a/, { view: new Int8Array(1) }, [new Blob([])]]) {
@@ -95,7 +95,7 @@ test('what has no form is refused, and the item stays', async () => {
   expect(await forage.getItem('a')).toBe(1);
 });
 
-test('bytes that the driver has not written are refused', async () => {
+test('bytes that the driver did not write are refused', async () => {
   const db = await opened();
   const { forage } = await instanceOf(db);
   const text = (head: string) => [head.length, ...new TextEncoder().encode(head)];
@@ -132,7 +132,7 @@ test('each name and store has its own place, whatever the names are', async () =
   expect(await db.count()).toBe(places.length - 1);
 });
 
-test('dropInstance deletes its own store, another one, or all of a name', async () => {
+test('dropInstance deletes its own store, another one, or all stores of a name', async () => {
   const db = await opened();
   const { forage, more } = await instanceOf(db);
   const [other, apart] = [more('app', 'other'), more('app2', 'pairs')];
@@ -153,7 +153,7 @@ test('dropInstance deletes its own store, another one, or all of a name', async 
   expect(await forage.getItem('b')).toBe(2);
 });
 
-test('dropInstance with a callback alone drops its own store, whatever the callback is called', async () => {
+test('dropInstance with only a callback drops its own store, whatever the name of the callback', async () => {
   const db = await opened();
   const { forage, more } = await instanceOf(db);
   const named = more('dropped', 'pairs');
@@ -166,7 +166,7 @@ test('dropInstance with a callback alone drops its own store, whatever the callb
   expect(await db.scan().keys().toArray()).toEqual(['dropped/pairs/a']);
 });
 
-test('key(n) and keys are in the order of UTF-8', async () => {
+test('key(n) and keys follow the order of UTF-8', async () => {
   const { forage } = await instanceOf(await opened());
   const keys = ['b', 'a', '😀', '\uff5e', ''];
   for (const key of keys) await forage.setItem(key, key);
@@ -193,7 +193,7 @@ test('iterate sees one commit, and ends with the first result', async () => {
   ]);
 });
 
-test('callbacks are told the result, or the error', async () => {
+test('callbacks receive the result or the error', async () => {
   const { forage } = await instanceOf(await opened());
   const told = (call: (callback: (...facts: unknown[]) => void) => unknown) =>
     new Promise<unknown[]>((resolve) => {
@@ -211,7 +211,7 @@ test('callbacks are told the result, or the error', async () => {
   ]);
 });
 
-test('a store that does not open lets localForage take the next driver', async () => {
+test('localForage takes the next driver when a store does not open', async () => {
   const failing = `failing ${made++}`;
   const driver = `hedgerow ${made++}`;
   const fail = () => Promise.reject(new Error('no store'));

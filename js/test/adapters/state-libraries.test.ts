@@ -1,4 +1,4 @@
-/** The storage of states in the libraries that it is for. */
+/** The storage of states under Zustand, Jotai and redux-persist. */
 import { atom, createStore as jotaiStore } from 'jotai/vanilla';
 import { atomWithStorage, createJSONStorage as jotaiJson, RESET } from 'jotai/vanilla/utils';
 import { legacy_createStore as createStore } from 'redux';
@@ -86,7 +86,7 @@ describe('persist of Zustand', () => {
     await db.close();
   });
 
-  it('loses no stored member to what is set before it was read', async () => {
+  it('keeps the stored members when the state is set before it was read', async () => {
     const db = await open('app', { storage: memory() });
     const row = { state: { bears: 5, names: ['b'] }, version: 0 };
     await db.put('bears', row);
@@ -99,13 +99,13 @@ describe('persist of Zustand', () => {
     await hydrated(store);
     expect(store.getState()).toMatchObject(row.state);
     expect(await db.get('bears')).toEqual(row);
-    // From then on it is as always.
+    // From then on, writes work as usual.
     await store.setState({ bears: 6 });
     expect(await db.get('bears')).toEqual({ state: { bears: 6, names: ['b'] }, version: 0 });
     await db.close();
   });
 
-  it('stores what is set before nothing was found, in the order of the calls', async () => {
+  it('stores states that are set before the first read found no row, in the order of the calls', async () => {
     const db = await open('app', { storage: memory() });
     const states = stateStorage<StorageValue<Bears>>(db);
     const store = bearStore(states);
@@ -120,7 +120,7 @@ describe('persist of Zustand', () => {
     await db.close();
   });
 
-  it('follows other tabs by one line', async () => {
+  it('follows other tabs after one line of setup', async () => {
     const dbs = await handles(2);
     const stores: ReturnType<typeof bearStore>[] = [];
     const stops: (() => void)[] = [];
@@ -139,7 +139,7 @@ describe('persist of Zustand', () => {
     await Promise.all(dbs.map((db) => db.close()));
   });
 
-  it('tells of a write that has failed', async () => {
+  it('reports a failed write', async () => {
     const storage = faulty(memory());
     const db = await open('app', { storage });
     const errors: unknown[] = [];
@@ -170,7 +170,7 @@ function jotaiTab(db: Store, initial: unknown = 0) {
 }
 
 describe('atomWithStorage of Jotai', () => {
-  it('keeps a value over a restart, and the initial one is not stored', async () => {
+  it('keeps a value over a restart, and does not store the initial one', async () => {
     const storage = memory();
     const db = await open('app', { storage });
     const tab = jotaiTab(db, { initial: true });
@@ -191,7 +191,7 @@ describe('atomWithStorage of Jotai', () => {
     await again.close();
   });
 
-  it('is the same in all tabs, and its own writes do not come back', async () => {
+  it('is the same in all tabs, and ignores its own writes', async () => {
     const dbs = await handles(2);
     const [one, two] = [jotaiTab(dbs[0]), jotaiTab(dbs[1])];
     expect([await one.value(), await two.value()]).toEqual([0, 0]);
@@ -212,7 +212,7 @@ describe('atomWithStorage of Jotai', () => {
     await Promise.all(dbs.map((db) => db.close()));
   });
 
-  it('takes the storage of texts as well, and derived atoms', async () => {
+  it('takes the storage of texts, and derived atoms', async () => {
     const [db, other] = await handles(2);
     const texts = (of: Store) => jotaiJson<number>(() => stateStorage<string>(of));
     const [a, b] = [jotaiStore(), jotaiStore()];
@@ -226,7 +226,7 @@ describe('atomWithStorage of Jotai', () => {
     await Promise.all([db.close(), other.close()]);
   });
 
-  it('rejects a write that has failed', async () => {
+  it('rejects a failed write', async () => {
     const storage = faulty(memory());
     const db = await open('app', { storage });
     const tab = jotaiTab(db);
@@ -286,7 +286,7 @@ describe('redux-persist', () => {
     await again.close();
   });
 
-  it('hands a write that has failed to its handler', async () => {
+  it('hands a failed write to its handler', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
     const storage = faulty(memory());
     const db = await open('app', { storage });

@@ -1,4 +1,4 @@
-/** The storage of states, by itself: what all libraries rely on. */
+/** The storage of states by itself, with the behaviour on which all libraries rely. */
 import { describe, expect, it, vi } from 'vitest';
 import { stateStorage } from '../../src/adapters/state.js';
 import { HedgerowError, memory, open, type Store } from '../../src/index.js';
@@ -6,7 +6,7 @@ import { faulty } from '../support/doubles/faulty-storage.js';
 import { forSeeds } from '../support/property.js';
 import { handles } from '../support/watching.js';
 
-/** How many commits a body makes. */
+/** Counts the commits that a body makes. */
 async function commitsOf(db: Store, body: () => Promise<unknown>): Promise<number> {
   const roots = new Set<string>();
   const stop = db.watch({}, (_, { root }) => void roots.add(root));
@@ -36,7 +36,7 @@ describe('stateStorage', () => {
     await db.close();
   });
 
-  it('makes a burst of writes few commits, in their order', async () => {
+  it('makes few commits of a burst of writes, in their order', async () => {
     const db = await open('app', { storage: memory() });
     const storage = stateStorage<number>(async () => db);
     const commits = await commitsOf(db, async () => {
@@ -53,7 +53,7 @@ describe('stateStorage', () => {
     await db.close();
   });
 
-  it('tells what others write, and nothing of its own', async () => {
+  it('reports the writes of others, and not its own', async () => {
     const [db, other] = await handles(2);
     const [mine, theirs] = [stateStorage(db), stateStorage(other)];
     const told: unknown[] = [];
@@ -80,7 +80,7 @@ describe('stateStorage', () => {
     await theirs.setItem('a', 5);
     await expect.poll(() => mine.getItem('a')).toBe(5);
     expect([told.length, both.length]).toEqual([3, 4]);
-    // Who listens again hears again.
+    // A listener that subscribes again hears again.
     const stopAgain = mine.subscribe('a', (value) => told.push(value));
     await theirs.setItem('a', 6);
     await expect.poll(() => told.at(-1)).toBe(6);
@@ -88,7 +88,7 @@ describe('stateStorage', () => {
     await Promise.all([db.close(), other.close()]);
   });
 
-  it('tells what was written between a read and the beginning of a watch', async () => {
+  it('reports writes between a read and the beginning of a watch', async () => {
     const [db, other] = await handles(2);
     const mine = stateStorage(db);
     expect(await mine.getItem('a', 0)).toBe(0);
@@ -101,7 +101,7 @@ describe('stateStorage', () => {
     await Promise.all([db.close(), other.close()]);
   });
 
-  it('has the state of a tab end at what the store has, whoever writes', async () => {
+  it('gives each tab the final state of the store, whoever writes', async () => {
     await forSeeds(20, async (from, _, begin) => {
       const dbs = await handles(2);
       const tabs = dbs.map((db) => {
@@ -116,7 +116,7 @@ describe('stateStorage', () => {
       for (let step = 1; step <= 40; step++) {
         const tab = tabs[from.below(2)] as (typeof tabs)[number];
         begin(step);
-        // As a library does: what is shown changes at once.
+        // Like a library, it shows a change at once.
         tab.shown = step;
         writes.push(tab.storage.setItem('n', step));
         if (from.below(3) === 0) await writes.at(-1);
@@ -138,14 +138,14 @@ describe('stateStorage', () => {
     });
   });
 
-  it('is never told what it has written, however writes and commits meet', async () => {
+  it('never reports its own writes, however writes and commits meet', async () => {
     await forSeeds(10, async (from) => {
       const db = await open('app', { storage: memory() });
       const storage = stateStorage<number>(db);
       const told: number[] = [];
       await storage.setItem('n', 0);
       const stop = storage.subscribe('n', (value) => told.push(value));
-      // So that it looks in every turn, and is asked again while it does.
+      // The listener makes it look in every turn, also when it is asked again while it looks.
       const last: Promise<void>[] = [];
       for (let n = 1; n <= 150; n++) {
         const written = storage.setItem('n', n);
@@ -156,14 +156,14 @@ describe('stateStorage', () => {
       }
       await Promise.all(last);
       await db.put('n', -1);
-      // What other code writes it is told, and nothing else.
+      // It reports only the writes of other code.
       await expect.poll(() => told).toEqual([-1]);
       stop();
       await db.close();
     });
   });
 
-  it('is not told what it writes while it reads', async () => {
+  it('does not report its own writes while it reads', async () => {
     const db = await open('app', { storage: memory() });
     const states = stateStorage<number>(db);
     const told: number[] = [];
@@ -179,7 +179,7 @@ describe('stateStorage', () => {
     await db.close();
   });
 
-  it('does not read once for each write of a burst', async () => {
+  it('reads less often than a burst writes', async () => {
     const db = await open('app', { storage: memory() });
     const get = vi.spyOn(db, 'get');
     const states = stateStorage<number>(db);
@@ -193,7 +193,7 @@ describe('stateStorage', () => {
     await db.close();
   });
 
-  it('watches anew for who listens after a store could not be opened', async () => {
+  it('watches again for a later listener after a store could not be opened', async () => {
     const db = await open('app', { storage: memory() });
     let isThere = false;
     const errors: unknown[] = [];
@@ -226,7 +226,7 @@ describe('stateStorage', () => {
     await db.close();
   });
 
-  it('rejects what is refused and what fails, and tells of it', async () => {
+  it('rejects and reports refused and failed writes', async () => {
     const storage = faulty(memory());
     const db = await open('app', { storage });
     const errors: unknown[] = [];
@@ -241,7 +241,7 @@ describe('stateStorage', () => {
     });
     const error = new HedgerowError('quota-exceeded', 'the disk is full');
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error });
-    // A library may drop the promise: it is no unhandled rejection.
+    // A library may drop the promise without an unhandled rejection.
     void states.setItem('a', 1);
     await expect.poll(() => errors.length).toBe(4);
     expect(errors[3]).toEqual(['a', error]);
@@ -255,7 +255,7 @@ describe('stateStorage', () => {
       .toEqual(['a', expect.objectContaining({ code: 'closed' })]);
   });
 
-  it('has a refused write not stay what is shown', async () => {
+  it('does not leave a refused write on show', async () => {
     const db = await open('app', { storage: memory() });
     const states = stateStorage(db);
     await states.setItem('a', 1);
@@ -263,7 +263,7 @@ describe('stateStorage', () => {
     const stop = states.subscribe('a', (value) => {
       shown = value;
     });
-    // It has looked already: only the refusal tells it to look again.
+    // It has looked already: only the refusal makes it look again.
     await expect.poll(() => shown).toBe(1);
     shown = { map: new Map([[1, 2]]) };
     await expect(states.setItem('a', shown)).rejects.toMatchObject({ code: 'invalid-value' });
@@ -272,7 +272,7 @@ describe('stateStorage', () => {
     await db.close();
   });
 
-  it('refuses arguments that make no sense', () => {
+  it('refuses invalid arguments', () => {
     const invalid = expect.objectContaining({ code: 'invalid-argument' });
     const some = async () => {};
     for (const given of [[5], [{}], [some, { prefx: 'a' }], [some, { onError: 5 }]]) {

@@ -33,7 +33,7 @@ const query = (key: readonly unknown[], data: unknown) => ({
 
 const keysOf = (db: Store) => db.scan({ prefix: 'queries/' }).keys().toArray();
 
-/** The keys that a body writes. */
+/** Returns the keys that a body writes. */
 async function writtenBy(db: Store, body: () => Promise<unknown>): Promise<string[]> {
   const written: string[] = [];
   const stop = db.watch({}, (changes) => void written.push(...changes.map(({ key }) => key)));
@@ -45,7 +45,7 @@ async function writtenBy(db: Store, body: () => Promise<unknown>): Promise<strin
 }
 
 describe('the persister', () => {
-  it('keeps each query as a row, and has it again after a restart', async () => {
+  it('keeps each query as a row, and restores it after a restart', async () => {
     const storage = memory();
     const db = await open('app', { storage });
     const first = page(db);
@@ -57,7 +57,7 @@ describe('the persister', () => {
       'queries/tanstack-query-["todos",{"page":1}]',
       'queries/tanstack-query-["user"]',
     ]);
-    // As objects: no text of JSON within the row.
+    // Rows are objects, without a text of JSON inside.
     expect(await db.get('queries/tanstack-query-["user"]')).toMatchObject([
       'tanstack-query-["user"]',
       { queryKey: ['user'], state: { data: { name: 'Ada' }, status: 'success' } },
@@ -72,7 +72,7 @@ describe('the persister', () => {
     await again.close();
   });
 
-  it('writes the query that has changed, and no other', async () => {
+  it('writes only the query that has changed', async () => {
     const db = await open('app', { storage: memory() });
     const { client, persister } = page(db);
     await client.fetchQuery(query(['a'], 1));
@@ -86,7 +86,7 @@ describe('the persister', () => {
     await db.close();
   });
 
-  it('restores all, or those below a key, and removes them so', async () => {
+  it('restores and removes all queries, or the queries below a key', async () => {
     const storage = memory();
     const db = await open('app', { storage });
     const { client } = page(db);
@@ -111,7 +111,7 @@ describe('the persister', () => {
     await db.close();
   });
 
-  it('collects what is too old, and what another buster has written', async () => {
+  it('collects old queries, and queries of another buster', async () => {
     const db = await open('app', { storage: memory() });
     const old = page(db, { buster: 'v1' });
     await old.client.fetchQuery(query(['a'], 1));
@@ -161,7 +161,7 @@ describe('the persister', () => {
     await db.close();
   });
 
-  it('keeps texts as well, which is what it does without other options', async () => {
+  it('keeps texts as well, the default of the persister', async () => {
     const db = await open('app', { storage: memory() });
     const persister = createQueryPersister({ storage: queryStorage(db) });
     const client = new QueryClient({
@@ -175,7 +175,7 @@ describe('the persister', () => {
     await db.close();
   });
 
-  it('keeps a query that has failed later: errors are no part of a row', async () => {
+  it('keeps a query that fails later: a row has no errors', async () => {
     const db = await open('app', { storage: memory() });
     const { client, persister } = page(db);
     await client.fetchQuery(query(['a'], 'good'));
@@ -198,7 +198,7 @@ describe('failures', () => {
     return { db, storage };
   };
 
-  it('are told, and queries go on', async () => {
+  it('are reported, and queries go on', async () => {
     const { db, storage } = await failing();
     const errors: unknown[] = [];
     const persister = createQueryPersister<PersistedQuery>(
@@ -223,7 +223,7 @@ describe('failures', () => {
     await db.close();
   });
 
-  it('of a store that cannot be read are told, and queries are asked', async () => {
+  it('to read the store are reported, and queries are fetched', async () => {
     const errors: unknown[] = [];
     const closed = new HedgerowError('closed', 'the store is closed');
     const persister = createQueryPersister<PersistedQuery>(
@@ -242,7 +242,7 @@ describe('failures', () => {
     await persister.removeQueries({ queryKey: ['a'] }).catch((cause) => expect(cause).toBe(closed));
   });
 
-  it('reject where nobody is told', async () => {
+  it('reject without a handler', async () => {
     const { db, storage } = await failing();
     const states = queryStorage(db);
     await expect(states.setItem('a', 'text')).rejects.toMatchObject({ code: 'quota-exceeded' });

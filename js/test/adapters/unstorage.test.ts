@@ -1,4 +1,4 @@
-// What the tests that unstorage has for drivers do not test: `scripts/foreign/unstorage.mjs` runs those.
+// Tests that unstorage's own tests for drivers lack; `scripts/foreign/unstorage.mjs` runs those.
 
 import { createStorage, type Driver } from 'unstorage';
 import { expect, test, vi } from 'vitest';
@@ -23,7 +23,7 @@ test('it is a driver by the types of unstorage, and opens the store late', async
   expect(await storage.getMeta('a:b')).toEqual({});
 });
 
-test('items are texts below the prefix, as unstorage makes them, and keys have colons', async () => {
+test('items are texts below the prefix, and keys have colons, as unstorage makes them', async () => {
   const db = await opened();
   await db.putMany([
     ['items', 1],
@@ -38,7 +38,7 @@ test('items are texts below the prefix, as unstorage makes them, and keys have c
     ['items/c', '7'],
   ]);
   expect(await storage.getKeys('a')).toEqual(['a:b.json']);
-  // unstorage clears mounts alone, and never a part of one.
+  // unstorage clears only whole mounts.
   await driver.clear('a:');
   expect(await storage.getKeys()).toEqual(['c']);
   await storage.clear();
@@ -77,7 +77,7 @@ test('setItems is one commit', async () => {
   expect(await storage.hasItem('c')).toBe(false);
 });
 
-test('raw items are bytes of any kind, or what JSON keeps', async () => {
+test('raw items are bytes of any kind, or JSON values', async () => {
   const storage = createStorage({ driver: hedgerowDriver(await opened()) });
   const bytes = Uint8Array.of(9, 1, 2, 3, 4, 9);
   const part = new Uint16Array(bytes.buffer.slice(0, 4), 2, 1);
@@ -98,7 +98,7 @@ test('raw items are bytes of any kind, or what JSON keeps', async () => {
   expect(await storage.getItemRaw('missing')).toBe(null);
 });
 
-test('watch tells of changes that others make, until it is stopped or the driver is disposed of', async () => {
+test('watch reports changes by others, until it is stopped or the driver is disposed of', async () => {
   const db = await opened();
   const driver = hedgerowDriver(db, { prefix: 'items/' });
   const storage = createStorage({ driver });
@@ -117,7 +117,7 @@ test('watch tells of changes that others make, until it is stopped or the driver
   await storage.watch(note);
   await storage.dispose();
   stop();
-  // Callbacks are called in the order of the watches: this one comes last.
+  // Callbacks run in the order of the watches: this one is last.
   let isDone = false;
   const last = db.watch({}, () => {
     isDone = true;

@@ -1,4 +1,4 @@
-/** Who is there, among tabs: by messages. */
+/** Awareness among tabs: the messages that say who is there. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { Awareness } from 'y-protocols/awareness';
 import * as Y from 'yjs';
@@ -22,7 +22,7 @@ function tab(channel: string, name?: string) {
 }
 
 describe('awareness', () => {
-  it('is shared by tabs, also with those that come later, and ends with them', async () => {
+  it('is shared by tabs, also later ones, and ends with them', async () => {
     const [one, two] = [tab('room', 'one'), tab('room', 'two')];
     await expect
       .poll(() => [one.names(), two.names()])
@@ -37,7 +37,7 @@ describe('awareness', () => {
     one.stop();
     one.stop();
     await expect.poll(three.names).toEqual(['three', 'zwei']);
-    // It does not hear any more either.
+    // It hears no more messages either.
     three.awareness.setLocalStateField('name', 'drei');
     await expect.poll(two.names).toEqual(['drei', 'zwei']);
     expect(one.names()).not.toContain('drei');
@@ -45,21 +45,21 @@ describe('awareness', () => {
     await expect.poll(three.names).toEqual(['drei']);
   });
 
-  it('is not shared with other channels, and a tab that shows nothing is not there', async () => {
+  it('is not shared with other channels, and a tab that shows no state is absent', async () => {
     const [one, other, quiet] = [tab('a', 'one'), tab('b', 'other'), tab('a')];
     await expect.poll(quiet.names).toEqual(['one']);
     expect(one.names()).toEqual(['one']);
     expect(other.names()).toEqual(['other']);
   });
 
-  it('hears nothing of what others say in a channel of that name', async () => {
+  it('ignores messages of others on a channel of that name', async () => {
     const [one, two] = [tab('room', 'one'), tab('room', 'two')];
     await expect.poll(one.names).toEqual(['one', 'two']);
     const heard: unknown[] = [];
     const other = new BroadcastChannel('room');
     ends.push(() => other.close());
     other.onmessage = ({ data }) => heard.push(data);
-    // What providers of other makers send: a message of a kind, not a list of clients.
+    // Other providers send a message of a kind, not a list of clients.
     other.postMessage(Uint8Array.of(1, 9, 9, 9, 9));
     two.awareness.setLocalStateField('name', 'zwei');
     await expect.poll(one.names).toEqual(['one', 'zwei']);

@@ -1,4 +1,4 @@
-// A process of its own that types into a document over SQLite until it is killed. It says `ack n` when all up to number n
+// Types into a document over SQLite, as a separate process, until it is killed. It says `ack n` when all up to number n
 // is stored, in one write that does not wait.
 import { writeSync } from 'node:fs';
 import * as Y from 'yjs';
@@ -16,7 +16,7 @@ const list = doc.getArray('list');
 for (let n = 0; ; n++) {
   list.push([`${run}/${n}`]);
   doc.getText('text').insert(0, `${n} `);
-  // Not each of them is waited for.
+  // It does not wait for each of them.
   if (n % 3 !== 0) continue;
   await provider.flush();
   writeSync(1, `ack ${n}\n`);

@@ -1,4 +1,4 @@
-/** How rows of a document become fewer. */
+/** Compaction: how a document gets by with fewer rows. */
 import { describe, expect, it } from 'vitest';
 import type * as Y from 'yjs';
 import { crash, openTab, rowsOf, sharedMemory, stateOf, storedDoc } from './yjs-tabs.js';
@@ -17,7 +17,7 @@ describe('compaction', () => {
       most = Math.max(most, (await rowsOf(tab.db)).size);
     }
     await expect.poll(async () => (await rowsOf(tab.db)).size).toBeLessThan(20);
-    // It runs beside the changes, and these wait for it before there are twice as many.
+    // It runs during the changes, which wait for it before the rows have doubled.
     expect(most).toBeLessThanOrEqual(41);
     expect(stateOf(await storedDoc(tab.db))).toEqual(stateOf(tab.doc));
     expect(tab.errors).toEqual([]);
@@ -26,7 +26,7 @@ describe('compaction', () => {
     expect(stateOf(again.doc)).toEqual(stateOf(tab.doc));
   });
 
-  it('does not write a large row anew for a few small ones', async () => {
+  it('does not rewrite a large row for a few small ones', async () => {
     const storage = sharedMemory();
     const tab = await openTab(storage, 'doc', { maxRows: 12 });
     text(tab.doc).insert(0, 'x'.repeat(200_000));
@@ -41,7 +41,7 @@ describe('compaction', () => {
     expect(stateOf(await storedDoc(tab.db))).toEqual(stateOf(tab.doc));
   });
 
-  it('is due by bytes as well: when the others have more than the largest', async () => {
+  it('is due by bytes as well: when the other rows have more than the largest', async () => {
     const storage = sharedMemory();
     const tab = await openTab(storage, 'doc', { maxBytes: 1000 });
     for (let at = 0; at < 8; at++) {
@@ -52,7 +52,7 @@ describe('compaction', () => {
     expect(text(await storedDoc(tab.db)).length).toBe(4800);
   });
 
-  it('leaves out what was deleted, once it writes all', async () => {
+  it('leaves out deleted content once it writes all rows', async () => {
     const storage = sharedMemory();
     const writer = await openTab(storage, 'doc', MANY);
     for (let at = 0; at < 20; at++) {
@@ -63,7 +63,7 @@ describe('compaction', () => {
     await writer.provider.flush();
     expect((await rowsOf(writer.db)).size).toBe(21);
     await writer.provider.destroy();
-    // What another tab finds when it comes is due at once.
+    // Rows that another tab finds when it opens are due at once.
     const tab = await openTab(storage, 'doc', { maxRows: 2 });
     await expect.poll(async () => (await rowsOf(tab.db)).size).toBe(1);
     const [row] = (await rowsOf(tab.db)).values();
@@ -71,7 +71,7 @@ describe('compaction', () => {
     expect(text(await storedDoc(tab.db)).toString()).toBe('');
   });
 
-  it('by several tabs at once loses nothing, and each row is merged by one of them', async () => {
+  it('by several tabs at once loses no change, and only one of them merges each row', async () => {
     const storage = sharedMemory();
     const options = { maxRows: 5 };
     const tabs = await Promise.all([0, 1, 2].map(() => openTab(storage, 'doc', options)));
@@ -93,7 +93,7 @@ describe('compaction', () => {
     for (const { errors } of tabs) expect(errors).toEqual([]);
   });
 
-  it('by a tab that has not seen all keeps what it has not seen', async () => {
+  it('by a tab that is behind keeps the rows that it has not seen', async () => {
     const storage = sharedMemory();
     const blind = await openTab(storage, 'doc', { maxRows: 4 });
     const other = await openTab(storage, 'doc', MANY);

@@ -1,4 +1,4 @@
-/** What was flushed is there after `kill -9`, also of a process that merges rows all the time. */
+/** Flushed changes survive `kill -9`, also of a process that keeps merging rows. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -33,7 +33,7 @@ async function killed(location: string, run: number, acks: number): Promise<numb
   return last;
 }
 
-it('has all that was flushed', () => forSeeds(2, kill));
+it('a document has all flushed changes after kills', () => forSeeds(2, kill));
 
 async function kill(from: Random): Promise<void> {
   const location = folder();
@@ -49,7 +49,7 @@ async function kill(from: Random): Promise<void> {
     const there = new Set(list);
     expect(there.size).toBe(list.length);
     expect(wanted.filter((one) => !there.has(one))).toEqual([]);
-    // Rows were merged meanwhile.
+    // Rows were merged in the meantime.
     expect((await rowsOf(db)).size).toBeLessThan(40);
     await provider.destroy();
     await db.close();

@@ -25,11 +25,11 @@ describe('a document', () => {
     const again = await openTab(storage);
     expect(stateOf(again.doc)).toEqual(stateOf(first.doc));
     expect(again.provider.synced).toBe(true);
-    // To read it has written nothing.
+    // Reading has written no row.
     expect((await rowsOf(again.db)).size).toBe(1);
   });
 
-  it('has what was in it before, and stores that once', async () => {
+  it('keeps its earlier content, and stores it once', async () => {
     const storage = sharedMemory();
     const template = new Y.Doc();
     template.clientID = 7;
@@ -46,7 +46,7 @@ describe('a document', () => {
     }
   });
 
-  it('is stored with what it had, when it was changed and its tab ended before it was synced', async () => {
+  it('is stored with its earlier content when it was changed and its tab ended before the sync', async () => {
     const db = await open('app', { storage: memory() });
     const doc = new Y.Doc();
     text(doc).insert(0, 'had');
@@ -58,13 +58,13 @@ describe('a document', () => {
     await db.close();
   });
 
-  it('tells that it is synced: a promise, an event, and the event `load` of the document', async () => {
+  it('signals the sync by a promise, an event, and the event `load` of the document', async () => {
     const db = await open('app', { storage: memory() });
     const doc = new Y.Doc();
     const provider = new HedgerowProvider(async () => db, 'doc', doc);
     const told: unknown[] = [];
     provider.on('synced', (who) => told.push(who));
-    // Changes are taken from the start, also of the turn in which it was made.
+    // Changes are taken from the start, even from the turn that made the provider.
     text(doc).insert(0, 'early');
     expect(provider.synced).toBe(false);
     expect(await provider.whenSynced).toBe(provider);
@@ -99,7 +99,7 @@ describe('a document', () => {
     expect(await gone.db.count()).toBe(2 * (names.length - 1) - 1);
   });
 
-  it('has values beside it, of texts and numbers as keys', async () => {
+  it('has custom values by keys of texts and numbers', async () => {
     const { provider } = await openTab(sharedMemory());
     expect(await provider.set('a', 4)).toBe(4);
     await provider.set(4, 'meta');
@@ -117,7 +117,7 @@ describe('a document', () => {
 });
 
 describe('tabs', () => {
-  it('get what others change, as changes that are not their own', async () => {
+  it('get the changes of others, marked as remote', async () => {
     const storage = sharedMemory();
     const [one, two] = [await openTab(storage), await openTab(storage)];
     const seen: [boolean, unknown][] = [];
@@ -128,11 +128,11 @@ describe('tabs', () => {
     text(two.doc).insert(3, ', two');
     await expect.poll(() => text(one.doc).toString()).toBe('one, two');
     await Promise.all([one.provider.flush(), two.provider.flush()]);
-    // What came from the other one was not stored once more.
+    // The change of the other tab was not stored again.
     expect((await rowsOf(one.db)).size).toBe(2);
   });
 
-  it('may have a document twice, on one handle', async () => {
+  it('may open a document twice, on one handle', async () => {
     const { db, doc, provider } = await openTab(sharedMemory());
     const other = new HedgerowProvider(db, 'doc', new Y.Doc());
     await other.whenSynced;
@@ -146,12 +146,12 @@ describe('tabs', () => {
     await other.destroy();
   });
 
-  it('hear nothing any more once they are destroyed, and the store stays open', async () => {
+  it('hear no changes after destroy, and the store stays open', async () => {
     const storage = sharedMemory();
     const [one, two] = [await openTab(storage), await openTab(storage)];
     text(two.doc).insert(0, 'last');
     two.doc.destroy();
-    // What was changed before is stored.
+    // Earlier changes are stored.
     await two.provider.destroy();
     await expect.poll(() => text(one.doc).toString()).toBe('last');
     text(one.doc).insert(0, 'more ');
@@ -162,7 +162,7 @@ describe('tabs', () => {
     expect(two.errors).toEqual([]);
   });
 
-  it('may be destroyed before they are synced: then nothing is told', async () => {
+  it('may be destroyed before they are synced, and then emit no event', async () => {
     const db = await open('app', { storage: memory() });
     const provider = new HedgerowProvider(Promise.resolve(db), 'doc', new Y.Doc());
     let isTold = false;
@@ -178,7 +178,7 @@ describe('tabs', () => {
 });
 
 describe('a store that fails', () => {
-  it('keeps what is not stored, tells of it, and stores it when that is possible', async () => {
+  it('keeps and reports unstored changes, and stores them once that is possible', async () => {
     const storage = faulty(memory());
     const tab = await openTab(storage);
     text(tab.doc).insert(0, 'kept');
@@ -226,7 +226,7 @@ describe('a store that fails', () => {
     }
   });
 
-  it('or cannot be opened rejects, and is told', async () => {
+  it('to open rejects, and is reported', async () => {
     const cause = new HedgerowError('unsupported', 'no storage here');
     const provider = new HedgerowProvider(() => Promise.reject(cause), 'doc', new Y.Doc());
     const errors: unknown[] = [];
@@ -238,7 +238,7 @@ describe('a store that fails', () => {
     await expect(provider.destroy()).rejects.toBe(cause);
   });
 
-  it('that is closed under it is told once', async () => {
+  it('because it was closed is reported once', async () => {
     const tab = await openTab(sharedMemory());
     await tab.db.close();
     await expect.poll(() => tab.errors).toEqual([expect.objectContaining({ code: 'closed' })]);
@@ -248,7 +248,7 @@ describe('a store that fails', () => {
 });
 
 describe('rows that are no updates', () => {
-  it('are told and left alone, and the others are read, and merged', async () => {
+  it('are reported and left alone, and the others are read, and merged', async () => {
     const storage = sharedMemory();
     const first = await openTab(storage);
     for (const word of ['one', 'two', 'three']) {
@@ -312,7 +312,7 @@ describe('an observer that throws', () => {
 });
 
 describe('arguments', () => {
-  it('that make no sense are refused', async () => {
+  it('that are invalid are refused', async () => {
     const db = await open('app', { storage: memory() });
     const doc = new Y.Doc();
     const invalid = { code: 'invalid-argument' };
@@ -338,7 +338,7 @@ describe('arguments', () => {
       }
       expect(thrown, String(given.slice(1))).toMatchObject(error);
     }
-    // None of them has begun to listen.
+    // The refused providers do not listen.
     expect(doc._observers.get('update')).toBeUndefined();
     await db.close();
   });

@@ -30,12 +30,12 @@ function edit(doc: Y.Doc, from: Random): void {
 }
 
 describe('three tabs', () => {
-  it('have the same document in the end, and the store has it too', async () => {
+  it('end with the document that the store has', async () => {
     let compacted = 0;
     await forSeeds(12, async (from, seed, begin) => {
       const storage = sharedMemory();
       const options = { maxRows: 2 + from.below(6), maxBytes: 1 + from.below(400) };
-      // What tabs have said is stored; a crash may lose the rest.
+      // Changes that tabs have acknowledged are stored; a crash may lose the rest.
       const promised = new Y.Doc();
       const openOne = () => openTab(storage, 'doc', options);
       const tabs: YjsTab[] = [await openOne(), await openOne(), await openOne()];
@@ -66,7 +66,7 @@ describe('three tabs', () => {
       await expect.poll(isSame, { timeout: 20_000 }).toBe(true);
       // The store alone has it, too.
       await expect.poll(async () => line(await storedDoc(first.db))).toBe(line(first.doc));
-      // Nothing is lost that was promised.
+      // No promised change is lost.
       const before = line(first.doc);
       Y.applyUpdate(first.doc, Y.encodeStateAsUpdate(promised));
       expect(line(first.doc)).toBe(before);

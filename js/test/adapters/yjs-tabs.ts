@@ -34,25 +34,25 @@ export async function openTab(
   return { db, doc, provider, errors };
 }
 
-/** Closes a tab as a crash does: what is not stored is lost. */
+/** Closes a tab as a crash does: unstored changes are lost. */
 export async function crash({ db }: YjsTab): Promise<void> {
   await db.close();
 }
 
-/** The rows of a document: their sizes by their keys. */
+/** Returns the sizes of a document's rows by their keys. */
 export async function rowsOf(db: Store, name = 'doc'): Promise<Map<string, Uint8Array>> {
   const prefix = `yjs/${encodeURIComponent(name)}/u/`;
   return new Map(await db.scan<Uint8Array>({ prefix }).toArray());
 }
 
-/** What the rows of a document make, without any provider. */
+/** Builds a document from its rows, without a provider. */
 export async function storedDoc(db: Store, name = 'doc'): Promise<Y.Doc> {
   const doc = new Y.Doc();
   for (const update of (await rowsOf(db, name)).values()) Y.applyUpdate(doc, update);
   return doc;
 }
 
-/** The state of a document, to be compared. */
+/** Returns the state of a document, for comparisons. */
 export function stateOf(doc: Y.Doc): unknown {
   return {
     text: doc.getText('text').toString(),

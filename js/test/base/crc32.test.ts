@@ -1,9 +1,9 @@
-/** The checksum of exports and of objects of remotes: its published check value, and a reading bit by bit. */
+/** The checksum of exports and remote objects equals its published check value and a bit-by-bit computation. */
 import { expect, it } from 'vitest';
 import { crc32 } from '../../src/base/crc32.js';
 import { random } from '../support/random.js';
 
-/** By the definition: one bit at a time, without a table. */
+/** Computes the checksum by its definition: one bit at a time, without a table. */
 function slow(bytes: Uint8Array): number {
   let crc = 0xffff_ffff;
   for (const byte of bytes) {
@@ -13,12 +13,12 @@ function slow(bytes: Uint8Array): number {
   return ~crc >>> 0;
 }
 
-it('has the check value of its catalogue', () => {
+it('the checksum has the check value of its catalogue', () => {
   expect(crc32(new TextEncoder().encode('123456789'))).toBe(0xcbf4_3926);
   expect(crc32()).toBe(0);
 });
 
-it('is the same for any bytes, however they are cut and wherever they lie', () => {
+it('the checksum of given bytes does not depend on their parts or their offset', () => {
   const from = random(1);
   for (let length = 0; length < 200; length++) {
     const all = from.bytes(length + 3);

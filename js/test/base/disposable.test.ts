@@ -1,4 +1,4 @@
-/** `using` and `await using`, where the platform has the symbols, where a polyfill brings them, and where nothing does. */
+/** `using` and `await using`, with symbols of the platform, with symbols of a polyfill, and without symbols. */
 import { describe, expect, it } from 'vitest';
 import { disposable } from '../../src/base/disposable.js';
 import { memory, open } from '../../src/index.js';
@@ -19,8 +19,8 @@ const released = (thing: { released: number }, symbol: symbol) => {
   return thing.released;
 };
 
-describe('what is disposable', () => {
-  it('is so by the symbol that the platform has', () => {
+describe('a disposable class', () => {
+  it('uses the symbol that the platform has', () => {
     const Thing = made();
     const dispose = Symbol('Symbol.dispose');
     disposable(Thing.prototype, 'dispose', Thing.prototype.release, { dispose });
@@ -29,14 +29,14 @@ describe('what is disposable', () => {
     expect(Object.getOwnPropertyNames(Thing.prototype)).toEqual(['constructor', 'release']);
   });
 
-  it('is so by the one that compilers look for, where there is none', () => {
+  it('uses the symbol that compilers look for, where the platform has no symbol', () => {
     const Thing = made();
     disposable(Thing.prototype, 'asyncDispose', Thing.prototype.release, {});
     expect(released(new Thing(), Symbol.for('Symbol.asyncDispose'))).toBe(1);
     expect(Object.getOwnPropertyNames(Thing.prototype)).not.toContain('undefined');
   });
 
-  it('is so by that of a polyfill which comes after the first instance', () => {
+  it('uses the symbol of a polyfill that loads after the first instance', () => {
     const Thing = made();
     disposable(Thing.prototype, 'dispose', Thing.prototype.release, {});
     const dispose = Symbol('polyfill');
@@ -45,7 +45,7 @@ describe('what is disposable', () => {
   });
 });
 
-it('stores, snapshots, writers and exports are let go of by using', async () => {
+it('using releases stores, snapshots, writers and exports', async () => {
   const storage = memory();
   let kept: Awaited<ReturnType<typeof open>>;
   {

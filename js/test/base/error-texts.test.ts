@@ -1,4 +1,4 @@
-/** The message of an error says what failed, and what to do about it. */
+/** The message of an error says what failed and what to do about it. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { importStore, memory, open, type Store } from '../../src/index.js';
 import { type Entry, storeOf } from '../support/models/store-model.js';
@@ -119,7 +119,7 @@ it.each(cases)('%s', async (_, call, message) => {
   await db.close();
 });
 
-it('a second handle in one tab says who compacts the store', async () => {
+it('a second handle in one tab gets an error that names the compactor', async () => {
   const storage = memory();
   const first = await open('test', { storage });
   const second = await open('test', { storage });
@@ -129,8 +129,8 @@ it('a second handle in one tab says who compacts the store', async () => {
   await Promise.all([first.close(), second.close()]);
 });
 
-it('where there are no Web Locks compact() says so, and what helps', async () => {
-  // As on a page that did not come over https.
+it('compact() says that Web Locks are missing, and what helps', async () => {
+  // A page that did not come over https has no Web Locks.
   const { locks: _, ...storage } = { ...memory(), isShared: true };
   const db = await open('insecure', { storage });
   expect((await db.stats()).compactor).toBe('none');

@@ -1,4 +1,4 @@
-/** What an error says of itself: code, message, and whether another try may succeed. */
+/** An error has a code, a message, and a flag that says whether another try may succeed. */
 import { describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open } from '../../src/index.js';
 import { errorOf, toErrorPayload } from '../../src/worker/errors.js';
@@ -22,7 +22,7 @@ describe('the message of an error', () => {
     );
   });
 
-  it('of a refused patch has no code within it either', async () => {
+  it('of a refused patch contains no code either', async () => {
     const db = await storeOf([['a', 1]]);
     const patch = [{ op: 'put', key: 5, value: 1 }] as never;
     const error = await caught(db.applyPatch(patch));
@@ -33,7 +33,7 @@ describe('the message of an error', () => {
 });
 
 describe('the address of an error', () => {
-  it('names the page of the code, as a member of its own: Node prints these', async () => {
+  it('names the page of the code in a member of its own, which Node prints', async () => {
     const db = await storeOf();
     const error = await caught(db.put('\ud800', 1));
     expect(error.help).toBe('hedgerow/errors/invalid-key.md');
@@ -41,7 +41,7 @@ describe('the address of an error', () => {
     expect({ ...error }).toMatchObject({ code: 'invalid-key', help: error.help });
   });
 
-  it('is there once, whatever the error is made of', () => {
+  it('appears once, whatever the cause of the error is', () => {
     const inner = new HedgerowError('invalid-value', 'no number', { row: 3 });
     const error = new HedgerowError('invalid-row', inner.message, { ...inner, cause: inner });
     expect(error.help).toBe('hedgerow/errors/invalid-row.md');
@@ -51,7 +51,7 @@ describe('the address of an error', () => {
     expect(error).toMatchObject({ name: 'HedgerowError', row: 3, cause: inner });
   });
 
-  it('has crossed from a worker', () => {
+  it('survives the way from a worker', () => {
     const error = errorOf(
       structuredClone(toErrorPayload(new HedgerowError('closed', 'it is closed'))),
     );

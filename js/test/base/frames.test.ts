@@ -1,4 +1,4 @@
-/** Frames that are waited for between slices in Firefox, with a clock and frames of the test. */
+/** In Firefox, work waits for frames between slices. The test has its own clock and frames. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const GECKO = 'Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0';
@@ -8,7 +8,7 @@ let nowMs = 0;
 let frames: (() => void)[] = [];
 let whenDrawn: (next: () => void) => void;
 
-/** One slice of 8 ms; returns whether the next one began at once. */
+/** Runs one slice of 8 ms; returns whether the next slice began at once. */
 function slice(): boolean {
   let isNext = false;
   nowMs += 8;
@@ -54,7 +54,7 @@ describe('work in slices', () => {
       frames.pop()?.();
       expect(isNext).toBe(true);
     }
-    // No timer is left that would go on once more.
+    // No timer is left that would continue the work a second time.
     vi.advanceTimersByTime(100);
     expect(slice()).toBe(true);
   });
@@ -67,7 +67,7 @@ describe('work in slices', () => {
     }
   });
 
-  it('goes on without frames when none comes, and waits for none for a second', async () => {
+  it('continues without frames when no frame comes, and does not wait for frames for a second', async () => {
     await inBrowser(GECKO);
     slice();
     slice();
@@ -91,7 +91,7 @@ describe('work in slices', () => {
     for (let at = 0; at < 10; at++) expect(slice()).toBe(true);
   });
 
-  it('waits for no frame in a hidden page, nor in other engines', async () => {
+  it('does not wait for a frame in a hidden page or in other engines', async () => {
     await inBrowser(GECKO, 'hidden');
     for (let at = 0; at < 10; at++) expect(slice()).toBe(true);
     await inBrowser(CHROMIUM);

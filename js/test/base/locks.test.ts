@@ -1,4 +1,4 @@
-/** Locks among handles of one process keep the rules of Web Locks. */
+/** Locks among handles of one process follow the rules of Web Locks. */
 import { describe, expect, it } from 'vitest';
 import { localLocks } from '../../src/base/locks.js';
 
@@ -43,7 +43,7 @@ describe('local locks', () => {
     expect(await locks.query()).toEqual({ held: [] });
   });
 
-  it('of other names do not wait, and a query lists all that are held', async () => {
+  it('of different names do not wait for each other, and a query lists all held locks', async () => {
     const locks = localLocks();
     const asked = ['a', 'b', 'a'].map((name) => ask(locks, 'exclusive', name));
     await tick();
@@ -53,7 +53,7 @@ describe('local locks', () => {
     await Promise.all(asked.map(({ done }) => done));
   });
 
-  it('are refused at once when they are not available, with `ifAvailable`', async () => {
+  it('are refused at once with `ifAvailable` when they are not available', async () => {
     const locks = localLocks();
     const held = ask(locks, 'shared');
     const isFree = (mode: 'shared' | 'exclusive') =>
@@ -64,7 +64,7 @@ describe('local locks', () => {
     expect(await isFree('exclusive')).toBe(true);
   });
 
-  it('are no longer requested after an abort, and are released when their work fails', async () => {
+  it('leave the queue after an abort, and are released when their work fails', async () => {
     const locks = localLocks();
     const held = ask(locks, 'exclusive');
     const abort = new AbortController();

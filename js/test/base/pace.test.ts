@@ -1,4 +1,4 @@
-/** Slices keep their length though the clock is coarse, as it is in some browsers. */
+/** Slices keep their length with a coarse clock, which some browsers have. */
 import { describe, expect, it } from 'vitest';
 import { SlicePace } from '../../src/base/scheduler.js';
 import { random } from '../support/random.js';
@@ -6,8 +6,8 @@ import { random } from '../support/random.js';
 const SLICE_MS = 8;
 
 /**
- * The lengths of the slices of some seconds, of work that does `perMs` units in a millisecond, by a clock
- * that ticks every `grain` milliseconds.
+ * Returns the lengths of the slices of a few seconds of work. The work does `perMs` units in a millisecond; the
+ * clock ticks every `grain` milliseconds.
  */
 function slices(
   pace: SlicePace,
@@ -22,7 +22,7 @@ function slices(
   const tell = () => Math.floor(nowMs / grain) * grain;
   const lengths: number[] = [];
   while (nowMs < startMs + 1000 * seconds) {
-    // Other tasks come in between.
+    // Other tasks run in between.
     nowMs += from.next() * 10;
     const { units } = pace;
     const before = tell();
@@ -40,11 +40,11 @@ const at = (sorted: readonly number[], part: number) =>
 for (const grain of [0.005, 0.1, 1, 16, 100]) {
   describe(`by a clock that ticks every ${grain} ms`, () => {
     for (const first of [0.1, 1, 5]) {
-      it(`slices come to their length from a guess of ${first} x the truth, and stay so`, () => {
+      it(`slices reach their length from a guess of ${first} x the truth, and keep it`, () => {
         for (let seed = 1; seed <= 20; seed++) {
           const pace = new SlicePace(SLICE_MS, first * 50_000);
           const begun = slices(pace, grain, 50_000, 5 + grain / 4, seed);
-          // No guess makes it worse.
+          // No guess makes the length worse.
           expect(Math.max(...begun)).toBeLessThan(Math.max(2, first) * SLICE_MS);
           const sorted = slices(pace, grain, 50_000, 40, seed).sort((a, b) => a - b);
           expect(at(sorted, 0.5), `median, seed ${seed}`).toBeGreaterThan(4);
@@ -54,7 +54,7 @@ for (const grain of [0.005, 0.1, 1, 16, 100]) {
       });
     }
 
-    it('they become shorter soon when the work becomes slower', () => {
+    it('slices become shorter soon after the work becomes slower', () => {
       for (let seed = 1; seed <= 20; seed++) {
         const pace = new SlicePace(SLICE_MS, 50_000);
         slices(pace, grain, 50_000, 5 + grain / 4, seed);

@@ -1,4 +1,4 @@
-/** How packed chunks are read beside the core, from blocks made by hand and from a real store. */
+/** The wrapper unpacks chunks outside of the core: blocks made by hand, and chunks of a real store. */
 import { blake3 } from '@noble/hashes/blake3.js';
 import { describe, expect, it } from 'vitest';
 import { hex } from '../../src/base/hex.js';
@@ -16,25 +16,25 @@ const unpacked = (stored: Uint8Array, length: number) => {
   return chunk && Buffer.from(chunk).toString('latin1');
 };
 
-/** Literals, a match that repeats itself, one without literals before it, and literals again. */
+/** Literals, a match that repeats itself, a match without literals before it, and literals again. */
 const mixed = block(0x25, textBytes('ab'), 2, 0, 0x00, 11, 0, 0x30, textBytes('end'));
 const MIXED = 'abababababaababend';
 
 describe('a block', () => {
-  it('may have literals only', () => {
+  it('may have only literals', () => {
     expect(unpacked(block(0x50, textBytes('hedge')), 5)).toBe('hedge');
     expect(unpacked(block(0), 0)).toBe('');
   });
 
-  it('may repeat what it has made, and what a match itself makes', () => {
+  it('may repeat its own output, also within a match', () => {
     expect(unpacked(block(0x40, textBytes('abcd'), 4, 0, 0x10, 33), 9)).toBe('abcdabcd!');
     expect(unpacked(block(0x1f, 97, 1, 0, 5, 0x10, 98), 26)).toBe(`${'a'.repeat(25)}b`);
     expect(unpacked(block(0x34, textBytes('xyz'), 3, 0, 0), 11)).toBe('xyzxyzxyzxy');
-    // The token after a match may have no literals, but it must be there.
+    // The token after a match may have no literals, but the token must exist.
     expect(unpacked(block(0x34, textBytes('xyz'), 3, 0), 11)).toBeUndefined();
   });
 
-  it('may have a match from as far as an offset leads', () => {
+  it('may have a match at the largest offset', () => {
     const far = [...random(5).bytes(65_534)];
     // 15 + 256 * 255 + 239 literals.
     const literals = [0xf0, ...Array(256).fill(255), 239, ...far];
@@ -42,7 +42,7 @@ describe('a block', () => {
     expect(unpackChunk(stored, MAX_BYTES)).toEqual(Uint8Array.from([...far, ...far.slice(0, 4)]));
   });
 
-  it('may have lengths of many bytes', () => {
+  it('may have lengths of several bytes', () => {
     for (const more of [0, 1, 254, 255, 256, 509, 510, 511, 65_000]) {
       const rest = [...Array(Math.floor(more / 255)).fill(255), more % 255];
       const literals = Array(15 + more).fill(120);
@@ -53,8 +53,8 @@ describe('a block', () => {
   });
 });
 
-describe('what is no block of that length', () => {
-  it('is refused wherever it is cut off, and with a byte too many', () => {
+describe('a malformed block', () => {
+  it('is refused wherever it is cut off, and with an extra byte', () => {
     // 15 + 255 + 1 literals, a match of 4, a literal, a match of 4 + 15 + 255, and a literal.
     const long = block(0xf0, 255, 1, Array(271).fill(1), 1, 0, 0x1f, 2, 7, 0, 255, 0, 0x10, 9);
     for (const [stored, length] of [
@@ -69,7 +69,7 @@ describe('what is no block of that length', () => {
     }
   });
 
-  it('is refused with an offset of zero, or one that leads to before the start', () => {
+  it('is refused with an offset of zero, or an offset before the start', () => {
     const at = (low: number, high: number) => block(0x40, textBytes('abcd'), low, high, 0x10, 33);
     expect(unpacked(at(4, 0), 9)).toBe('abcdabcd!');
     for (const [low, high] of [
@@ -91,13 +91,13 @@ describe('what is no block of that length', () => {
     for (const length of [-1, 0.5, MAX_BYTES + 1, 2 ** 32 - 1, Number.NaN, Infinity]) {
       expect(unpackChunk(mixed, length), `${length}`).toBeUndefined();
     }
-    // A match that is too long by one, by a length that would overflow.
+    // A match is too long by one, through a length that would overflow.
     expect(
       unpackChunk(block(0x1f, 97, 1, 0, Array(999).fill(255), 0, 0), MAX_BYTES),
     ).toBeUndefined();
   });
 
-  it('is refused without harm, whatever it is', () => {
+  it('of random bytes does no harm', () => {
     const from = random(3);
     for (let round = 0; round < 20_000; round++) {
       const stored = Uint8Array.from(mixed);
@@ -111,7 +111,7 @@ describe('what is no block of that length', () => {
 });
 
 describe('a store', () => {
-  it('has packed chunks that unpack to bytes with their hashes', async () => {
+  it('has packed chunks that unpack to bytes with the right hashes', async () => {
     const storage = memory();
     const db = await open('app', { storage });
     const row = (n: number) => ({ title: `Gate ${n}`, state: n % 3 ? 'open' : 'done', n });

@@ -1,4 +1,4 @@
-/** Waiting for other tabs has a limit, which counts only time in which this page could work. */
+/** A wait for other tabs has a limit, which counts only time in which this page could work. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Locks, localLocks } from '../../src/base/locks.js';
 import { afterAwake, soon, within, withLock } from '../../src/base/timeout.js';
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** Time goes by in which no timer is called, as when the machine sleeps, or the page is frozen. */
+/** Advances the time without timers, as when the machine sleeps or the page is frozen. */
 function sleep(ms: number): void {
   const before = performance.now();
   vi.spyOn(performance, 'now').mockImplementation(() => before + ms + (now() - before));
@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 describe('a limit', () => {
-  it('is over when so much time has gone by, and not before', async () => {
+  it('ends after its time, and not before', async () => {
     const over = vi.fn();
     afterAwake(1000, over);
     await vi.advanceTimersByTimeAsync(999);
@@ -33,13 +33,13 @@ describe('a limit', () => {
     expect(over).toHaveBeenCalledOnce();
   });
 
-  it('is not over because the machine slept', async () => {
+  it('does not end because the machine slept', async () => {
     for (const atMs of [1, 300, 600, 990]) {
       const over = vi.fn();
       const stop = afterAwake(1000, over);
       await vi.advanceTimersByTimeAsync(atMs);
       sleep(3_600_000);
-      // What was due falls due at once.
+      // Timers that were due fire at once.
       await vi.advanceTimersByTimeAsync(250);
       expect(over, `slept at ${atMs}`).not.toHaveBeenCalled();
       await vi.advanceTimersByTimeAsync(1000);
@@ -49,7 +49,7 @@ describe('a limit', () => {
     }
   });
 
-  it('comes to an end in a page that is always late', async () => {
+  it('ends in a page that is always late', async () => {
     const over = vi.fn();
     let late = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => {
@@ -61,7 +61,7 @@ describe('a limit', () => {
     expect(over).toHaveBeenCalledOnce();
   });
 
-  it('that was called off is never over', async () => {
+  it('never ends after it was cancelled', async () => {
     const over = vi.fn();
     const stop = afterAwake(1000, over);
     await vi.advanceTimersByTimeAsync(600);
@@ -72,7 +72,7 @@ describe('a limit', () => {
 });
 
 describe('within', () => {
-  it('tells what a promise comes to, or that it was too late', async () => {
+  it('returns the result of a promise, or that the promise was too late', async () => {
     expect(await within(1000, Promise.resolve(7))).toBe(7);
     await expect(within(1000, Promise.reject(new Error('mine')))).rejects.toThrow('mine');
     const late = within(1000, new Promise(() => {}));
@@ -85,7 +85,7 @@ describe('within', () => {
 describe('withLock', () => {
   const never = () => new Promise<never>(() => {});
 
-  it('runs under the lock, one after the other', async () => {
+  it('runs functions under the lock, one after the other', async () => {
     const locks = localLocks();
     let running = 0;
     const work = async (hasLock: boolean) => {
@@ -97,7 +97,7 @@ describe('withLock', () => {
     expect(await locks.query()).toEqual({ held: [] });
   });
 
-  it('runs without a lock that another one does not let go of', async () => {
+  it('runs without a lock that another holder does not release', async () => {
     const locks = localLocks();
     locks.request('a', {}, never);
     const working = withLock(locks, 'a', 1000, async (hasLock) => hasLock);
@@ -106,7 +106,7 @@ describe('withLock', () => {
     expect(await withLock(undefined, 'a', 1000, async (hasLock) => hasLock)).toBe(false);
   });
 
-  it('runs where the browser refuses locks, and ends when it takes one away', async () => {
+  it('runs where the browser refuses locks, and ends when the browser takes a lock away', async () => {
     const refusing: Locks = {
       request: () => Promise.reject(new DOMException('no', 'SecurityError')),
       query: async () => ({}),
@@ -124,7 +124,7 @@ describe('withLock', () => {
     expect(work).toHaveBeenCalledOnce();
   });
 
-  it('fails as the work does, and with the reason of a signal that comes first', async () => {
+  it('fails as the work does, or with the reason of a signal that comes first', async () => {
     const locks = localLocks();
     const fails = () => Promise.reject(new Error('mine'));
     await expect(withLock(locks, 'a', 1000, fails)).rejects.toThrow('mine');
@@ -148,7 +148,7 @@ function becomes(visibilityState: DocumentVisibilityState): void {
 }
 
 describe('a short pause', () => {
-  it('is a timer in a page that is seen, and needs none in a hidden one', async () => {
+  it('is a timer in a visible page, and needs no timer in a hidden page', async () => {
     becomes('visible');
     const seen = soon(20);
     expect(vi.getTimerCount()).toBe(1);
@@ -161,7 +161,7 @@ describe('a short pause', () => {
       return ms;
     });
     const before = ms;
-    // No timer rings meanwhile: the clock of timers stands still.
+    // The clock of timers stands still, so no timer fires.
     await soon(20);
     expect(ms - before).toBeGreaterThanOrEqual(20);
   });

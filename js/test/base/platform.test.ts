@@ -1,4 +1,4 @@
-/** What is taken from the platform, and what is not. */
+/** The wrapper takes tasks and base64 from the platform where it can. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { poster } from '../../src/base/task.js';
 import { bytesOfBase64 } from '../../src/core/unpack.js';
@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 describe('the next task', () => {
-  it('comes under fake timers, too: a store that is opened then goes on', async () => {
+  it('comes under fake timers, too, so that a store can open', async () => {
     vi.resetModules();
     vi.useFakeTimers();
     const late = new Promise((_, reject) => {
@@ -29,7 +29,7 @@ describe('the next task', () => {
     await Promise.race([work(), late]);
   });
 
-  it('is that of Node only where Node is', async () => {
+  it('uses Node only where Node exists', async () => {
     const standIn = vi.fn((run: () => void) => realTimeout(run, 0));
     vi.stubGlobal('setImmediate', standIn);
     const { nextTick } = process;
@@ -48,11 +48,11 @@ describe('bytes in base64', () => {
     return [bytes, Buffer.from(bytes).toString('base64')] as const;
   });
 
-  it('are read where the platform cannot', () => {
+  it('are decoded where the platform cannot', () => {
     for (const [bytes, text] of texts) expect(bytesOfBase64(text)).toEqual(bytes);
   });
 
-  it('are read by the platform where it can', () => {
+  it('are decoded by the platform where it can', () => {
     const fromBase64 = vi.fn((text: string) => new Uint8Array(Buffer.from(text, 'base64')));
     Object.assign(Uint8Array, { fromBase64 });
     try {

@@ -1,4 +1,4 @@
-/** A JSON pointer leads to the same member for indexes, for sum trees, by hand or not, and for rows. */
+/** A JSON pointer finds the same member for indexes, for rows, and for both kinds of sum trees. */
 import { describe, expect, it } from 'vitest';
 import { memberAt, parsePointer } from '../../src/base/json-pointer.js';
 import { memory, open } from '../../src/index.js';
@@ -18,7 +18,7 @@ describe('a pointer', () => {
   });
 
   it.each(['a', 'a/b', '/~', '/~2', '~', ' /a', 5, null, undefined, ['/a']])(
-    '%j is none',
+    '%j is not a pointer',
     (one) => {
       expect(parsePointer(one)).toBeUndefined();
     },
@@ -52,14 +52,14 @@ it.each(FOUND)('%j leads to %j', (pointer, found) => {
 });
 
 describe.each(FOUND.filter(([, found]) => typeof found !== 'object'))('%j', (pointer, found) => {
-  it('means the same for an index and for sum trees, by hand and following rows', async () => {
+  it('means the same for an index, for a manual sum tree and for one that follows rows', async () => {
     const sums = { follows: { sum: '/n', key: pointer } };
     const db = await open('test', { storage: memory(), indexes: { i: { path: pointer } }, sums });
     const row = { ...VALUE, n: 5 };
     await db.put('row', row);
     const isThere = found !== undefined;
     expect(await db.count({ index: 'i' })).toBe(isThere ? 1 : 0);
-    // A number stands for its text, as a key.
+    // A number stands for its text in a key.
     const leaf = await db.sumTree('follows').get(String(found));
     expect(leaf?.sum).toBe(isThere ? 5n : undefined);
     const byHand = db.sumTree('hand').putMany([row], { key: pointer, sum: '/n', value: '/n' });

@@ -1,4 +1,4 @@
-/** Slices: one in a turn of the event loop, in the order of those who wait. */
+/** Slices run one in a turn of the event loop, in the order of their callers. */
 import { describe, expect, it } from 'vitest';
 import { SlicePace, turn } from '../../src/base/scheduler.js';
 import { memory, open } from '../../src/index.js';
@@ -15,7 +15,7 @@ function rows(count: number): Entry[] {
 }
 
 describe('turn', () => {
-  it('comes in the order in which it was asked for', async () => {
+  it('comes in the order of the calls', async () => {
     const order: number[] = [];
     await Promise.all(
       Array.from({ length: 50 }, async (_, at) => {
@@ -27,7 +27,7 @@ describe('turn', () => {
     expect(order).toHaveLength(50);
   });
 
-  it('goes round among those who ask again', async () => {
+  it('alternates between callers that ask again', async () => {
     const order: string[] = [];
     await Promise.all(
       ['a', 'b', 'c'].map(async (name) => {
@@ -40,7 +40,7 @@ describe('turn', () => {
     expect(order.join('')).toBe('abcabcabcabc');
   });
 
-  it('never comes in the turn of the call', async () => {
+  it('never comes in the turn of its call', async () => {
     let came = false;
     const asked = turn().then(() => {
       came = true;
@@ -50,7 +50,7 @@ describe('turn', () => {
     await asked;
   });
 
-  it('lets immediates, timers and input and output go in between', async () => {
+  it('lets immediates, timers and input and output run in between', async () => {
     let immediates = 0;
     let timers = 0;
     let going = true;
@@ -73,7 +73,7 @@ describe('turn', () => {
 });
 
 describe('a Pace', () => {
-  it('comes to as much work as fits in four fifths of a slice', () => {
+  it('reaches as much work as fits in four fifths of a slice', () => {
     const pace = new SlicePace(8, 10);
     for (let slice = 0; slice < 100; slice++) pace.learn(pace.units, pace.units / 1000);
     expect(pace.units / 8000).toBeCloseTo(0.8, 1);
@@ -88,23 +88,23 @@ describe('a Pace', () => {
     expect(pace.units).toBeLessThan(units / 2);
   });
 
-  it('comes out of a slice in which the machine did something else', () => {
+  it('recovers from a slice in which the machine did something else', () => {
     const pace = new SlicePace(8, 10_000);
     const { units } = pace;
-    // At the true pace the work that is then given takes less than the clock can tell.
+    // At the true pace, the work of the next slice takes less time than the clock can measure.
     pace.learn(pace.units, 8000);
     pace.learn(pace.units, 8000);
     pace.learn(pace.units, 8000);
     expect(pace.units).toBeLessThan(units / 30);
     for (let slice = 0; slice < 12; slice++) {
-      // The slice had begun a moment before.
+      // The slice began a moment before.
       const given = Math.ceil(0.99 * pace.units);
       pace.learn(given, given / 10_000);
     }
     expect(pace.units).toBeGreaterThan(units / 2);
   });
 
-  it('begins with less when other work comes, but not with less than at first', () => {
+  it('begins with less work when other work comes, but not with less than at first', () => {
     const pace = new SlicePace(8, 10);
     for (let slice = 0; slice < 100; slice++) pace.learn(pace.units, pace.units / 1000);
     const { units } = pace;
@@ -114,10 +114,10 @@ describe('a Pace', () => {
     expect(pace.units).toBe(new SlicePace(8, 10).units);
   });
 
-  it('is not carried away by work that ends before its units are used up', () => {
+  it('is not misled by work that ends before its units are used up', () => {
     const pace = new SlicePace(8, 1000);
     const { units } = pace;
-    // One small commit after the other, none of which the clock can tell.
+    // Each of the small commits takes less time than the clock can measure.
     for (let commit = 0; commit < 2000; commit++) pace.learn(pace.units, 0.05);
     expect(pace.units).toBeLessThanOrEqual(4 * units);
     for (let slice = 0; slice < 20; slice++) pace.learn(1, 10_000);
@@ -125,7 +125,7 @@ describe('a Pace', () => {
     expect(pace.units).toBeGreaterThan(units);
   });
 
-  it('always lets some work be done', () => {
+  it('always allows some work', () => {
     const pace = new SlicePace(8, 1);
     for (let slice = 0; slice < 20; slice++) pace.learn(1, 10_000);
     expect(pace.units).toBe(1);
@@ -133,13 +133,13 @@ describe('a Pace', () => {
 });
 
 describe('loads', () => {
-  it('into two stores go on side by side', async () => {
+  it('into two stores run side by side', async () => {
     const stores = [await storeOf(), await storeOf()];
     const order: number[] = [];
     await Promise.all(
       stores.map((db, at) => db.putMany(rows(40_000), { onProgress: () => order.push(at) })),
     );
-    // Both had begun before either ended.
+    // Both began before either ended.
     const [first, last] = [order.indexOf(0), order.lastIndexOf(0)];
     expect(order.indexOf(1)).toBeLessThan(last);
     expect(first).toBeLessThan(order.lastIndexOf(1));
@@ -157,7 +157,7 @@ describe('loads', () => {
     expect(timers).toBeGreaterThan(slices / 10);
   });
 
-  it('let reads of the same store through', async () => {
+  it('do not block reads of the same store', async () => {
     const db = await storeOf([['a', 1]]);
     let loading = true;
     const load = db.putMany(rows(40_000)).finally(() => {

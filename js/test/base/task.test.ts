@@ -1,4 +1,4 @@
-/** Tasks that the page posts to itself, where messages may be lost. */
+/** The page posts tasks to itself, and messages may be lost. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { poster } from '../../src/base/task.js';
 
@@ -6,7 +6,7 @@ const RealChannel = globalThis.MessageChannel;
 let losesAll = false;
 let channels = 0;
 
-/** A channel that loses what is sent while `losesAll`, as WebKit does when its network process ends. */
+/** A channel that loses its messages while `losesAll`, as WebKit does when its network process ends. */
 class LossyChannel {
   readonly port1: MessagePort;
   readonly port2: MessagePort;
@@ -27,7 +27,7 @@ function lossyPoster(run: () => void): () => void {
   losesAll = false;
   channels = 0;
   vi.stubGlobal('MessageChannel', LossyChannel);
-  // Node's own would be used otherwise.
+  // Otherwise Node's own channel would be used.
   vi.stubGlobal('setImmediate', undefined);
   return poster(run);
 }
@@ -39,7 +39,7 @@ afterEach(() => {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a task', () => {
-  it('runs although its message was lost, and once', async () => {
+  it('runs once although its message was lost', async () => {
     let runs = 0;
     const post = lossyPoster(() => {
       runs += 1;
@@ -59,13 +59,13 @@ describe('a task', () => {
     expect(channels).toBe(2);
   });
 
-  it('does not run twice because its message was late', async () => {
+  it('does not run twice after a late message', async () => {
     let runs = 0;
     const post = lossyPoster(() => {
       runs += 1;
     });
     post();
-    // Timer and message are both due when this ends.
+    // Timer and message are both due at the end of this block.
     const endMs = performance.now() + 1500;
     while (performance.now() < endMs);
     await vi.waitUntil(() => runs > 0);

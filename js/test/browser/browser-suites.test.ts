@@ -1,4 +1,4 @@
-/** Each suite runs in browsers, or is left out by name with a reason that still holds. */
+/** Each suite runs in browsers, or a list excludes it by name with a reason that still holds. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const suites = readdirSync(DIR, { recursive: true, encoding: 'utf8' })
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => file.endsWith('.test.ts') && !file.startsWith('live/frameworks/'));
 
-/** The text of a file and of all helpers that it imports. */
+/** Returns the text of a file and of all helpers that it imports. */
 function textOf(file: string, seen = new Set<string>()): string {
   if (seen.has(file)) return '';
   seen.add(file);
@@ -23,7 +23,7 @@ function textOf(file: string, seen = new Set<string>()): string {
   return [text, ...helpers.map((helper) => textOf(helper, seen))].join('\n');
 }
 
-/** The modules of Node that a text imports and browsers have no stand-in for. */
+/** Returns the modules of Node that a text imports and that have no stand-in for browsers. */
 function missingFrom(text: string): string[] {
   const names = [...text.matchAll(/from 'node:([^']+)'/g)].map(([, name]) => `${name}`);
   return names.filter((name) => !existsSync(join(DIR, 'browser', 'node', `${name}.ts`)));
@@ -32,24 +32,24 @@ function missingFrom(text: string): string[] {
 describe('the suites that browsers run', () => {
   const run = suites.filter((file) => !LEFT_OUT.has(file));
 
-  it.each(run)('%s needs nothing that only Node has', (file) => {
+  it.each(run)('%s imports only modules with a stand-in', (file) => {
     expect(missingFrom(textOf(join(DIR, file)))).toEqual([]);
   });
 
-  it('have those of the sample', () => {
+  it('include the sample', () => {
     expect(SAMPLE.filter((path) => !run.includes(path.slice('js/test/'.length)))).toEqual([]);
   });
 });
 
 describe('the suites that browsers do not run', () => {
-  it.each([...LEFT_OUT])('%s still has its reason', (file, { needs, why }) => {
+  it.each([...LEFT_OUT])('%s still contains its reason', (file, { needs, why }) => {
     expect(suites).toContain(file);
     expect(textOf(join(DIR, file))).toContain(needs);
     expect(why).toMatch(/\w/);
   });
 });
 
-describe('what stands in for modules of Node', () => {
+describe('the stand-in for the module util of Node', () => {
   const values: readonly unknown[] = [
     ...[undefined, null, 0, -0, Number.NaN, '', '0', 1n, true, []],
     ...[[undefined], [1, [2]], [1, [3]], new Array(1), {}, { a: undefined }, { a: 1 }],

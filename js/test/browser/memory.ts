@@ -1,21 +1,21 @@
 /**
- * What `memory()` is in the tests that run in a browser: a world of its own as well, but its stores are databases of
- * the engine's IndexedDB. `setup.ts` deletes them.
+ * `memory()` in the tests that run in a browser: it also makes a world of its own, but its stores are databases of the
+ * engine's IndexedDB. `setup.ts` deletes them.
  */
 import { localLocks } from '../../src/base/locks.js';
 import { idb } from '../../src/storage/idb/idb.js';
 import type { SegmentStore, Storage } from '../../src/storage/segment-store.js';
 
-/** Names for `idb()` of the stores of each world. */
+/** The stores of each world, by their names for `idb()`. */
 const worlds: Set<string>[] = [];
 
-/** How many connections are open at once. */
+/** The largest number of open connections. */
 const MAX_CONNECTIONS = 16;
 const connected: WeakRef<SegmentStore>[] = [];
 
 /**
- * A store that its test has dropped cannot be collected while its connection is open, and Chromium does not have
- * room for hundreds of cores. A connection that was let go of is opened again by the next call.
+ * Limits open connections: a store that its test has dropped cannot be collected while its connection is open, and
+ * Chromium has no room for hundreds of cores. The next call opens a closed connection again.
  */
 function limitConnections(opened: SegmentStore): void {
   connected.push(new WeakRef(opened));
@@ -57,16 +57,16 @@ export function memory(): Storage {
   };
 }
 
-/** How many worlds there are. */
+/** Returns the number of worlds. */
 export function worldCount(): number {
   return worlds.length;
 }
 
-/** Deletes all worlds but the first `kept`. A handle that is still open is closed by that. */
+/** Deletes all worlds but the first `kept`. This closes handles that are still open. */
 export async function deleteWorlds(kept: number): Promise<void> {
   const paths = worlds.splice(kept).flatMap((stores) => [...stores]);
   await Promise.all(paths.map((path) => idb().destroy(path)));
 }
 
-/** Nothing is loaded later. */
+/** Has no later part to load. */
 export async function loadMemory(): Promise<void> {}

@@ -46,7 +46,7 @@ class EngineProvider {
 
   async close() {
     if (this.#browser === undefined) return;
-    // What it keeps is not needed any more.
+    // Its data are not needed any more.
     await (await this.#browser).kill();
     await rm(this.#profileDir, { recursive: true, force: true, maxRetries: 5 });
   }

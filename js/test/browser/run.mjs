@@ -14,7 +14,7 @@ const USAGE = `npm run units -- [--engines firefox,webkit|all] [--sample] [files
   --engines  browsers to run in: chromium, chromium-sqlite, firefox, webkit; all by default
   --sample   the sample of suites.ts, as npm run test:deep`;
 
-/** What is asked for, and what is left for Vitest. */
+/** Returns the own options, and the rest of the arguments for Vitest. */
 function read(argv) {
   const options = { engines: { type: 'string', default: 'all' }, sample: { type: 'boolean' } };
   const { tokens, values } = parseArgs({ args: argv, options, strict: false, tokens: true });

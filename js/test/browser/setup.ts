@@ -1,5 +1,5 @@
 /**
- * Runs before each suite in a browser. What a test leaves open is closed after it: an engine keeps a store with an
+ * Runs before each suite in a browser. It closes the open stores of a test after it: an engine keeps a store with an
  * open connection for good, and the memory of its core with it.
  */
 import { afterAll, afterEach, beforeEach, expect } from 'vitest';
@@ -9,10 +9,10 @@ import { deleteWorlds, worldCount } from './memory.js';
 
 expect.addEqualityTesters([sameBytes]);
 
-// Where Node prints what nobody waits for, a browser raises it, and Vitest takes it for a failure of its own.
+// Node prints such an error; a browser raises it, and Vitest counts it as a failure of its own.
 globalThis.reportError = (error) => console.error(error);
 
-/** Of tests that run side by side nobody knows which made a store: all of them stay until the suite ends. */
+/** The stores of concurrent tests have no known owner: all of them stay until the suite ends. */
 let isConcurrent = false;
 let kept = 0;
 beforeEach(({ task }) => {

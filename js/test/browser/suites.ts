@@ -1,6 +1,6 @@
-/** Which suites run in browsers: all but those that are named here. */
+/** The suites that browsers run: all but those named here. */
 
-/** `needs` is a text in each of the suites, or in a helper that it imports; `browser-suites.test.ts` looks for it. */
+/** `needs` is a text in each of the suites, or in a helper that it imports; `browser-suites.test.ts` checks that. */
 const REASONS = [
   {
     needs: "/sqlite.mjs'",
@@ -182,12 +182,12 @@ const REASONS = [
   { needs: 'Buffer', why: "is about Node's `Buffer`", suites: ['engine/write/buffer-copied'] },
 ];
 
-/** By the name of a file: what it needs, and why it is left out. */
+/** Excluded suites by file name, with the needed text and the reason. */
 export const LEFT_OUT = new Map(
   REASONS.flatMap(({ suites, ...reason }) => suites.map((suite) => [`${suite}.test.ts`, reason])),
 );
 
-/** What the deep tier runs in each engine: the contract of storage, and what touches storage most. */
+/** The suites that the deep tier runs in each engine: the contract of storage, and the suites that use storage most. */
 export const SAMPLE = [
   'storage/segment-store',
   'sync/encryption/at-rest-contract',

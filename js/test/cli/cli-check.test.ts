@@ -1,4 +1,4 @@
-/** `npx hedgerow check`: what it finds at servers that grant less than they must, and at those that let no page in. */
+/** `npx hedgerow check`: its findings at servers that grant too little or let no page in. */
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
@@ -43,7 +43,7 @@ async function checked(...args: string[]) {
 const ALL = ['read    yes', 'write   yes', 'apart   yes', 'delete  yes', 'list    yes'];
 const ORIGIN = 'https://app.example';
 
-it('finds that the reference server and a folder grant all, and leaves nothing behind', async () => {
+it('finds that the reference server and a folder grant all, and leaves no objects behind', async () => {
   const remote = memoryRemote();
   const url = await served(remote, { origin: ORIGIN });
   expect(await checked(url, '--role', 'collector', '--origin', ORIGIN)).toEqual({
@@ -56,7 +56,7 @@ it('finds that the reference server and a folder grant all, and leaves nothing b
   expect(await checked(folder)).toMatchObject({ lines: expect.arrayContaining(ALL), failed: '' });
 });
 
-it('says what is refused, and fails only if the role needs it', async () => {
+it('reports refusals, and fails only if the role needs what is refused', async () => {
   const no = async () => {
     throw new HedgerowError('remote-auth', 'not you');
   };
@@ -88,7 +88,9 @@ it('finds a store that does not keep writers apart', async () => {
   expect(failed).toBe('a writer also needs: apart');
 });
 
-/** A server over another whose CORS is this alone: it answers as a bucket does, all of a request or nothing. */
+/**
+ * A server over another one with only these CORS rules. As a bucket does, it grants all of a request or no part of it.
+ */
 async function withRules(rule: {
   origin?: string;
   methods?: string[];
@@ -140,7 +142,7 @@ async function withRules(rule: {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-it('asks as a page does, and says what CORS lacks', async () => {
+it('sends the requests of a page, and reports what CORS lacks', async () => {
   const pageLines = async (rule: Parameters<typeof withRules>[0], ...more: string[]) => {
     const { lines, failed } = await checked(await withRules(rule), '--origin', ORIGIN, ...more);
     const page = lines.filter((line) => line.startsWith('page'));
@@ -166,7 +168,7 @@ it('asks as a page does, and says what CORS lacks', async () => {
   ]);
 });
 
-it('fails for what is not there, makes nothing, and says how it is called', async () => {
+it('fails for a place that does not exist, makes no files, and prints its usage', async () => {
   expect(await checked('http://127.0.0.1:9/')).toMatchObject({
     lines: [],
     failed: expect.stringContaining('cannot be reached'),
@@ -183,7 +185,7 @@ it('fails for what is not there, makes nothing, and says how it is called', asyn
   for (const args of wrong) expect(await checked(...args)).toEqual({ lines: [], failed: 'usage' });
 });
 
-it('reads the address of a bucket, and wants its keys from the environment', async () => {
+it('reads the address of a bucket, and takes its keys from the environment only', async () => {
   expect(bucketAt('s3://rooms')).toEqual({ bucket: 'rooms', prefix: '' });
   expect(bucketAt('s3://rooms/')).toEqual({ bucket: 'rooms', prefix: '' });
   expect(bucketAt('S3://my.rooms/a b/7//')).toEqual({ bucket: 'my.rooms', prefix: 'a b/7/' });

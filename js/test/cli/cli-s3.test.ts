@@ -1,4 +1,4 @@
-/** The program over a bucket of a real store of S3: published, checked, cloned and collected. */
+/** The program over a bucket in a real S3 store: it publishes, checks, clones and collects. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
-/** The output of a command; rejects if it fails. */
+/** Returns the output of a command; rejects if it fails. */
 async function printed(command: (args: readonly string[]) => Promise<void>, ...args: string[]) {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
   try {
@@ -82,7 +82,7 @@ it('publishes a store to a bucket, clones it, and collects', async () => {
   );
 });
 
-it('checks what a bucket grants, and what pages lack', async () => {
+it('checks what a bucket grants, and reports what pages lack', async () => {
   const place = `s3://${BUCKET}/checked`;
   const granted = ['read', 'write', 'apart', 'delete', 'list'].map((one) => `${one.padEnd(7)} yes`);
   expect(await printed(runCheck, place, '--role', 'collector')).toEqual([
@@ -98,7 +98,7 @@ it('checks what a bucket grants, and what pages lack', async () => {
   );
 });
 
-it('says what keys do not grant, and that there is no bucket', async () => {
+it('reports missing rights of keys, and a missing bucket', async () => {
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'another');
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
   await expect(runCheck([`s3://${BUCKET}/x`])).rejects.toThrow('also needs: read, write, apart');

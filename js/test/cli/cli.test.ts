@@ -1,4 +1,4 @@
-/** The program: a store in SQLite becomes a folder for a static server, and that a store again. */
+/** The program: it makes a folder for a static server from a store in SQLite, and a store from the folder. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 const PROGRAM = join(import.meta.dirname, '../..', 'dist', 'cli', 'bin.js');
 
-/** Runs the program; resolves to its exit code and what it has printed. */
+/** Runs the program; resolves to its exit code and its output. */
 async function run(...args: string[]): Promise<{ code: number; text: string }> {
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...args]);
@@ -48,7 +48,7 @@ const COMMANDS = {
   mend: runMend,
 } as const;
 
-/** As `run`. Unless it is a deep run, the command runs in this process, which costs far less than to start the program. */
+/** Runs a command in this process, which costs far less than starting the program; a deep run starts the program. */
 async function command(name: keyof typeof COMMANDS, ...args: string[]): ReturnType<typeof run> {
   if (isDeep) return run(name, ...args);
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
@@ -75,7 +75,7 @@ async function store<T>(
   }
 }
 
-it('publishes a store for any static server, from which it is cloned, and brought up to date', async () => {
+it('publishes a store for any static server, clones it, and updates the clone', async () => {
   const [source, site, copy] = ['source', 'site', 'copy'].map((name) => join(base, name)) as [
     string,
     string,
@@ -88,7 +88,7 @@ it('publishes a store for any static server, from which it is cloned, and brough
     text: 'published as state 2; 3,000 rows in all',
   });
   expect((await command('publish', source, site)).text).toContain('nothing has changed');
-  // As a static server: it knows nothing of ranges and conditions.
+  // Like a static server, it ignores ranges and conditions.
   const server = createServer((request, response) => {
     try {
       const path = decodeURIComponent(new URL(request.url ?? '', 'http://localhost').pathname);
@@ -112,7 +112,7 @@ it('publishes a store for any static server, from which it is cloned, and brough
   }
 });
 
-it('collects a remote, and deletes nothing that is young', async () => {
+it('collects a remote, and deletes no young objects', async () => {
   const [source, site] = ['collected', 'collected-site'].map((name) => join(base, name)) as [
     string,
     string,
@@ -198,7 +198,7 @@ it('publishes with signed heads, and clones by the public key', async () => {
   expect(await signing('publish', source, site)).toMatchObject({ code: 0 });
   const other = (await signingKeys(secret.fill(6))).publicKey;
   expect(await signedBy(other, 'clone', site, copy)).toMatchObject({ code: 1 });
-  // Without a key its head is no head.
+  // Without a key the program does not accept its head.
   expect(await command('clone', site, copy)).toMatchObject({ code: 1 });
   expect(await signedBy(publicKey, 'clone', site, copy)).toMatchObject({ code: 0 });
   expect(await store(copy, (db) => db.get('news'))).toBe('from us');
@@ -210,7 +210,7 @@ it('publishes with signed heads, and clones by the public key', async () => {
   });
 });
 
-it('says how it is called, and exits with 2 when it was called wrongly and 1 when it failed', async () => {
+it('prints its usage, and exits with 2 after a wrong call and with 1 after a failure', async () => {
   expect(await run('--help')).toMatchObject({ code: 0, text: expect.stringContaining('publish') });
   expect(await run('clone', '--help')).toMatchObject({ code: 0 });
   const wrong = [[], ['copy'], ['clone', 'one'], ['clone', 'a', 'b', '--wrong']];
@@ -228,7 +228,7 @@ it('says how it is called, and exits with 2 when it was called wrongly and 1 whe
   expect(failed).toMatchObject({ code: 1, text: expect.stringContaining('offline') });
 });
 
-it('exits with 1 and a sentence for what does not exist, and makes nothing', async () => {
+it('exits with 1 and a sentence for a place that does not exist, and makes no files', async () => {
   const [source, site] = ['existing', 'existing-site'].map((name) => join(base, name)) as [
     string,
     string,
@@ -260,7 +260,7 @@ it('exits with 1 and a sentence for what does not exist, and makes nothing', asy
   };
   await Promise.all(missing.map(check));
   expect(readdirSync(base).sort()).toEqual(before);
-  // Each look at a folder of SQLite takes its locks.
+  // Each read of a folder of SQLite takes its locks.
   expect(readdirSync(empty).filter((name) => name !== 'hedgerow-locks')).toEqual([]);
   expect(await store(source, (db) => db.count())).toBe(1);
 });
@@ -276,7 +276,7 @@ it('mends a remote that has lost an object, from a store that has its rows', asy
   await store(source, (db) => db.putMany(rows));
   expect(await command('publish', source, remote)).toMatchObject({ code: 0 });
   const lengthOf = (name: string) => statSync(join(remote, 'p', name)).size;
-  // The shortest is for readers of parts, which a clone does without.
+  // The shortest is for readers of parts; a clone does not need it.
   const [pack = ''] = readdirSync(join(remote, 'p')).sort((a, b) => lengthOf(b) - lengthOf(a));
   rmSync(join(remote, 'p', pack));
   expect(await command('clone', remote, copy)).toMatchObject({ code: 1 });

@@ -1,4 +1,4 @@
-/** A closed store, its branches and its snapshots may be kept: the memory of the core is not. */
+/** An app may keep a closed store, its branches and its snapshots; the memory of the core is freed. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, it } from 'vitest';
@@ -13,14 +13,14 @@ afterEach(() => {
   WebAssembly.instantiate = instantiate;
 });
 
-/** The memories of the cores that start from now on. */
+/** Collects the memories of the cores that start from now on. */
 function memories(): WeakRef<WebAssembly.Memory>[] {
   const all: WeakRef<WebAssembly.Memory>[] = [];
-  // No mock: it would keep what it has returned.
+  // A mock would keep its return values.
   WebAssembly.instantiate = (async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
     const instance = await instantiate(module, imports);
     const { memory: own } = instance.exports;
-    // Node has modules of its own, and the part that is loaded later the memory of the first one.
+    // Node has modules of its own, and the later part of the core shares the memory of the first part.
     if ('add_table' in instance.exports) all.push(new WeakRef(own as WebAssembly.Memory));
     return instance;
   }) as typeof instantiate;
@@ -35,7 +35,7 @@ async function isCollected(one: WeakRef<WebAssembly.Memory> | undefined): Promis
   return one?.deref() === undefined;
 }
 
-it('is let go when the store closes', async () => {
+it('the memory of the core is freed when the store closes', async () => {
   const all = memories();
   const db = await open('test', { storage: memory(), indexes: { s: { path: '/s' } } });
   await db.putMany(
@@ -53,7 +53,7 @@ it('is let go when the store closes', async () => {
   const { root } = db;
   await db.close();
   expect(await isCollected(all[0])).toBe(true);
-  // What needs no core goes on to answer, and the rest says what it is.
+  // Members that need no core still work, and all other calls fail with `closed`.
   expect(db.root).toBe(root);
   snapshot.release();
   await expect(db.get('a')).rejects.toEqual(failure('closed'));

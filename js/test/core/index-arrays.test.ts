@@ -2,16 +2,16 @@ import { expect, it } from 'vitest';
 import type { Change } from '../../src/index.js';
 import { memory, open } from '../../src/index.js';
 
-/** Bytes of an entry with two columns, a text and a number, and a key of one byte. */
+/** Returns the bytes of an entry with two columns, a text and a number, and a key of one byte. */
 const entryBytes = (text: number) => 2 + text + 11 + 1;
 
-/** A row with an array of `members` numbers, and a text of `text` bytes. */
+/** Returns a row with an array of `members` numbers, and a text of `text` bytes. */
 const row = (members: number, text: number) => ({
   title: 'x'.repeat(text),
   tags: Array.from({ length: members }, (_, at) => at),
 });
 
-/** The most members of an array that the index still accepts. */
+/** Returns the most members of an array that the index still accepts. */
 function mostMembers(text: number): number {
   const fits = (members: number) => {
     const bytes = 1 + JSON.stringify(row(members, text)).length;
@@ -24,7 +24,7 @@ function mostMembers(text: number): number {
 
 const indexes = { byTag: { path: ['/title', '/tags'] } };
 
-it('an array is in an index in full or not at all, for scans, watches and transactions alike', async () => {
+it('an index has all members of an array or no member, for scans, watches and transactions alike', async () => {
   const db = await open('arrays', { storage: memory(), indexes });
   const most = mostMembers(400);
   expect(most).toBeGreaterThan(40);
@@ -54,7 +54,7 @@ it('an array is in an index in full or not at all, for scans, watches and transa
   await db.put('k', row(2, 3));
   const isTold = () =>
     seen.some((change) => change.op === 'add' && (change.secondary as string[])[0] === 'xxx');
-  // Earlier changes may not have been reported yet.
+  // The watch may not have reported earlier changes yet.
   while (!isTold()) {
     await new Promise<void>((resolve) => {
       wake = resolve;

@@ -1,6 +1,5 @@
 /**
- * The entries of rows are those of the vectors, and the same in the core, in the wrapper, which tells them to watches
- * and transactions, and in a model.
+ * The core, the wrapper (for watches and transactions) and a model make the entries that the vectors say.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import vectors from '../../../vectors/index/definitions.json' with { type: 'json' };
@@ -20,7 +19,7 @@ import type { Random } from '../support/random.js';
 
 beforeAll(loadWords);
 
-/** What the wrapper makes of rows, as a scan would tell it. */
+/** Returns the entries that the wrapper makes of rows, in the order of a scan. */
 function entriesOfWrapper(definition: IndexDefinition, rows: readonly Entry[]): IndexedEntry[] {
   const index = indexOf('one', definition);
   const all = rows.flatMap(([key, value]) =>
@@ -54,7 +53,7 @@ describe('the vectors', () => {
   });
 });
 
-/** All characters of the basic plane that JSON can hold, in rows; U+03A2 is none. */
+/** All characters of the basic plane that JSON can hold, in rows; U+03A2 is unassigned. */
 const CHARACTERS = Array.from({ length: 0xff + 1 }, (_, high) =>
   Array.from({ length: 256 }, (_, low) => String.fromCharCode(high * 256 + low)).filter(
     (char) => !/[\p{Surrogate}\u03a2]/u.test(char),
@@ -62,7 +61,7 @@ const CHARACTERS = Array.from({ length: 0xff + 1 }, (_, high) =>
 );
 
 describe('words', () => {
-  it('have each character as in the model, and letters and digits are parts of them', () => {
+  it('have the characters that the model says, letters and digits among them', () => {
     const odd: string[] = [];
     for (const char of CHARACTERS.flat()) {
       const words = wordsOf(`x${char}y`);
@@ -70,12 +69,12 @@ describe('words', () => {
         ...new Set(modelWords(`x${char}y`)),
       ]);
       const isLetter = /^[\p{L}\p{Nd}\p{M}]$/u.test(char);
-      // Not that of Ogham.
+      // The space of Ogham is an exception.
       const isSpace = char !== '\u1680' && /^[\p{White_Space}\p{Cc}]$/u.test(char);
       if (isSpace) expect(words, char.codePointAt(0)?.toString(16)).not.toContain(`x${char}y`);
       if (isLetter && words.length > 1) odd.push(char);
     }
-    // Signs that are letters by their history, marks above Arabic ones, and letters that are symbols, or old.
+    // Signs that were letters once, marks above Arabic letters, and letters that are symbols, or old.
     const rest = odd.filter((char) => !/[ªµº\u0610-\u061a\u2000-\u2bff\u2e00-\u2e7f]/.test(char));
     expect(rest).toEqual([]);
   });
@@ -97,7 +96,7 @@ describe('words', () => {
     await db.close();
   });
 
-  it('that look the same are the same, composed or not, in the core and in the wrapper', async () => {
+  it('that look the same are the same word, composed or not, in the core and in the wrapper', async () => {
     const letters: string[] = [];
     for (const [from, to] of [
       [0xc0, 0x24f],
@@ -115,7 +114,7 @@ describe('words', () => {
       expect(wordsOf(char), char).toEqual(wordsOf(char.normalize('NFD')));
       expect(wordsOf(char), char).toEqual([...new Set(modelWords(char))]);
     }
-    // Each letter with each mark: of most pairs nothing is composed.
+    // Each letter with each mark: most pairs have no composed form.
     const marks = Array.from({ length: 0x40 }, (_, at) => String.fromCharCode(0x300 + at));
     const bases = [...new Set(letters.flatMap((one) => [...one.normalize('NFD')].slice(0, 1)))];
     const pairs = sampled(bases).flatMap((base) => marks.map((mark) => `${base}${mark}`));
@@ -133,7 +132,7 @@ describe('words', () => {
     await db.close();
   });
 
-  it('of a long text are cut, and counted as members are', async () => {
+  it('of a long text are cut, and count as members of an array do', async () => {
     const indexes = { words: { path: { words: '' } } };
     const db = await open('long', { storage: memory(), indexes });
     const many = (count: number) => Array.from({ length: count }, (_, at) => `w${at}`).join(' ');
@@ -150,7 +149,7 @@ describe('words', () => {
     await db.close();
   });
 
-  it('are searched as they are split', async () => {
+  it('are searched by the same rules', async () => {
     const indexes = { words: { path: [{ words: '/title' }, '/at'] } };
     const db = await open('search', { storage: memory(), indexes });
     await db.putMany([

@@ -1,6 +1,6 @@
 /**
- * Random changes by two handles with indexes: after each commit every index matches the rows, and the
- * root is that of a fresh store.
+ * Random changes by two handles with indexes: after each commit every index matches the rows, and the root equals the
+ * root of a fresh store.
  */
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -129,7 +129,7 @@ async function change(
   }
 }
 
-/** Every index that a handle was opened with matches the rows. */
+/** Checks that every index of the handle matches the rows. */
 async function check(
   db: Store,
   definitions: IndexDefinitions,
@@ -150,7 +150,7 @@ async function check(
 }
 
 describe('the indexes of two handles', () => {
-  it('match the rows after each commit, and the root is that of a fresh store', async () => {
+  it('match the rows after each commit, and the root equals the root of a fresh store', async () => {
     const made = new Map<string, number>();
     await forSeeds(25, async (from, seed, begin) => {
       choosePalette(from);
@@ -195,7 +195,7 @@ describe('the indexes of two handles', () => {
   });
 });
 
-/** A change by a handle without indexes. */
+/** Changes rows through a handle without indexes. */
 async function putsOf(db: Store, from: Random, rows: Map<string, unknown>): Promise<string> {
   const many = Array.from(
     { length: 1 + from.below(40) },

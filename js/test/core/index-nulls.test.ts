@@ -1,4 +1,4 @@
-/** Indexes with nulls, of rows below a version, and values beside bounds. */
+/** Indexes with nulls, indexes of rows below a version, and `equals` together with bounds. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadWords } from '../../src/core/indexes/columns.js';
 import { type IndexDefinitions, memory, open } from '../../src/index.js';
@@ -26,7 +26,7 @@ describe('an index with nulls', () => {
     return db;
   };
 
-  it('is read by null, whose bound alone selects null alone', async () => {
+  it('is read by null, and a null bound selects only nulls', async () => {
     const db = await opened();
     const keys = (range: object) =>
       db
@@ -54,7 +54,7 @@ describe('an index with nulls', () => {
     await db.close();
   });
 
-  it('is told to watches and transactions, and its changes are no patch', async () => {
+  it('reaches watches and transactions, and its changes are not a patch', async () => {
     const db = await opened();
     const told: unknown[] = [];
     db.watch({ index: 'owner', equals: null }, (changes) => void told.push(...changes));
@@ -77,7 +77,7 @@ describe('an index with nulls', () => {
     await db.close();
   });
 
-  it('alone takes null in a range', async () => {
+  it('is the only index that takes null in a range', async () => {
     const db = await opened();
     const refused = expect.objectContaining({
       code: 'invalid-argument',
@@ -90,7 +90,7 @@ describe('an index with nulls', () => {
   });
 });
 
-it('an index below a version lists what is older, and is empty once all is brought forward', async () => {
+it('an index below a version lists older rows, and is empty once all rows are up to date', async () => {
   const indexes = { old: { path: '/~0v', prefix: 'k', nulls: true, below: 3 } };
   const storage = memory();
   const db = await open('versions', { storage, indexes });
@@ -110,7 +110,7 @@ it('an index below a version lists what is older, and is empty once all is broug
   expect(await list()).toEqual([]);
   expect(await db.verify({ checkIndexes: true })).toMatchObject({ ok: true });
   await db.close();
-  // Of a store that has no such rows the index is made, too.
+  // The index is also built for a store that has only older rows.
   const later = await open('versions', {
     storage,
     indexes: { older: { ...indexes.old, below: 4 } },
@@ -119,7 +119,7 @@ it('an index below a version lists what is older, and is empty once all is broug
   await later.close();
 });
 
-describe('equals beside bounds', () => {
+describe('equals together with bounds', () => {
   it('reads the next columns', async () => {
     const indexes = { state: { path: ['/state', '/day', '/n'] } };
     const db = await open('equals', { storage: memory(), indexes });
@@ -160,7 +160,7 @@ describe('equals beside bounds', () => {
     await db.close();
   });
 
-  it('must leave columns for them', async () => {
+  it('must leave columns for the bounds', async () => {
     const indexes = { one: { path: '/a' }, two: { path: ['/a', '/b'] } };
     const db = await open('equals', { storage: memory(), indexes });
     for (const range of [

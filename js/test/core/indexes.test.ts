@@ -1,4 +1,4 @@
-/** Entries of indexes, reads of their ranges, and how indexes are built. */
+/** Entries of indexes, reads of their ranges, and the build of indexes. */
 import { describe, expect, it } from 'vitest';
 import rules from '../../../vectors/index/replicache-index-rules.json' with { type: 'json' };
 import { deriveEntries } from '../../src/core/indexes/columns.js';
@@ -146,7 +146,7 @@ describe('an index', () => {
     const db = await open('test', { storage: memory(), indexes });
     await db.put(rule.primary, rule.value);
     const found = (await db.scan({ index: 'one' }).toArray()).map(([key, , at]) => [at, key]);
-    // Skip what they refuse, except numbers, which are indexed here.
+    // Skip values that the vectors refuse, except numbers, which are indexed here.
     const number = (rule.value as { u?: unknown }).u;
     const expected = rule.expected ?? (typeof number === 'number' ? [[number, 'k']] : []);
     expect(found).toEqual([...expected].sort(([a], [b]) => compareKeys(`${a}`, `${b}`)));
@@ -216,7 +216,7 @@ const many = (count: number): Entry[] =>
 const BY_OWNER: IndexDefinitions = { owner: { path: '/owner' } };
 
 describe('an index that is added later', () => {
-  it('is built in the background, and a scan waits for it unless told not to', async () => {
+  it('is built in the background, and a scan waits for it unless an option says not to', async () => {
     const storage = memory();
     const rows = many(100_000);
     const before = await open('test', { storage });
@@ -256,7 +256,7 @@ describe('an index that is added later', () => {
     expect(await body()).toHaveLength(expected.length + added.length);
   });
 
-  it('is continued where its build stopped', async () => {
+  it('continues where its build stopped', async () => {
     const storage = watched(memory());
     const before = await open('test', { storage });
     await before.putMany(many(120_000));

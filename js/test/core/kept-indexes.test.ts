@@ -1,4 +1,4 @@
-/** Indexes that a handle does not name are kept, and kept up to date, unless it is opened to drop them. */
+/** A handle keeps and updates indexes that it does not name, unless it is opened to drop them. */
 import { describe, expect, it } from 'vitest';
 import { importStore, memory, type OpenOptions, open, type Store } from '../../src/index.js';
 import { chunksIn, hashOf, partsOf, plant, replaced, segmentWith } from '../support/forging.js';
@@ -14,7 +14,7 @@ const rows = (count: number, from = 0): Entry[] =>
     return [`k${1e6 + n}`, { owner: `o${n % 7}`, age: n % 11, text: 'x'.repeat(40) }];
   });
 
-/** The root of a fresh store with these indexes and the rows of a handle. */
+/** Returns the root of a fresh store with these indexes and the rows of a handle. */
 async function rootWith(db: Store, indexes: OpenOptions['indexes']): Promise<string> {
   const fresh = await open('fresh', { storage: memory(), indexes });
   await fresh.putMany(await db.scan().toArray());
@@ -23,7 +23,7 @@ async function rootWith(db: Store, indexes: OpenOptions['indexes']): Promise<str
   return root;
 }
 
-/** A store with both indexes, closed. */
+/** Returns a closed store with both indexes. */
 async function made(count = 500) {
   const storage = { ...memory(), isShared: true };
   const db = await open('kept', { storage, indexes: BOTH });
@@ -34,7 +34,7 @@ async function made(count = 500) {
   return { storage, root };
 }
 
-/** Each way to change a store. */
+/** All ways to change a store. */
 async function changeAll(db: Store): Promise<void> {
   await db.put('k1', { owner: 'put', age: 1 });
   await db.putMany(rows(100, 450));
@@ -62,7 +62,7 @@ describe('an index that a handle does not name', () => {
     const root = await rootWith(db, all);
     await until(() => db.root === root);
     await db.close();
-    // There is nothing to make, and nothing to wait for.
+    // The handle has no index to build or to wait for.
     const again = await open('kept', { storage, indexes: all });
     expect(again.root).toBe(root);
     for (const index of Object.keys(all)) {
@@ -76,7 +76,7 @@ describe('an index that a handle does not name', () => {
     await again.close();
   });
 
-  it('is read by whoever names it, under any name, at once', async () => {
+  it('is read at once by a handle that names it, under any name', async () => {
     const { storage, root } = await made();
     const db = await open('kept', { storage });
     await expect(db.count({ index: 'owner' })).rejects.toEqual(failure('invalid-argument'));
@@ -94,7 +94,7 @@ describe('an index that a handle does not name', () => {
     await Promise.all([tool.close(), db.close()]);
   });
 
-  it('is kept on every branch, and where a handle switches to another', async () => {
+  it('is kept on every branch, and after a handle switches to another branch', async () => {
     const { storage } = await made();
     const db = await open('kept', { storage, indexes: {} });
     const draft = await db.branch('draft');
@@ -123,7 +123,7 @@ describe('an index that a handle does not name', () => {
     await keeping.resetTo(root);
     await until(() => keeping.root === wanted);
     await keeping.close();
-    // Not in a handle that drops what it does not name.
+    // A handle that drops other indexes does not get it.
     const strict = await open('kept', dropping);
     await strict.resetTo('draft');
     const own = await rootWith(strict, text);
@@ -146,7 +146,7 @@ describe('an index that a handle does not name', () => {
     await Promise.all([imported.close(), db.close()]);
   });
 
-  it('goes with the last row, and comes with the first that a handle puts which names it', async () => {
+  it('goes with the last row, and comes with the first put of a handle that names it', async () => {
     const { storage } = await made();
     const db = await open('kept', { storage, indexes: OWNER });
     await db.clear();
@@ -160,7 +160,7 @@ describe('an index that a handle does not name', () => {
     await other.close();
   });
 
-  it('of a later version of the library is read around, and never written over', async () => {
+  it('of a later version of the library is ignored by reads, and never overwritten', async () => {
     const source = memory();
     const before = await open('source', { storage: source, indexes: OWNER });
     await before.putMany(rows(50));
@@ -189,14 +189,14 @@ describe('an index that a handle does not name', () => {
 });
 
 describe('dropOtherIndexes', () => {
-  it('drops what is not named, once, on each branch that is opened', async () => {
+  it('drops other indexes once, on each branch that is opened', async () => {
     const { storage } = await made();
     const db = await open('kept', { storage, indexes: OWNER, dropOtherIndexes: true });
     const root = await rootWith(db, OWNER);
     await until(() => db.root === root);
     const draft = await db.branch('draft');
     await until(() => draft.root === root);
-    // What another handle makes after that stays.
+    // An index that another handle makes later stays.
     const other = await open('kept', { storage, indexes: BOTH });
     expect(await other.count({ index: 'age' })).toBe(500);
     await until(() => db.root === other.root);
@@ -205,7 +205,7 @@ describe('dropOtherIndexes', () => {
     await Promise.all([db.close(), other.close()]);
   });
 
-  it('drops all where none is named, and is refused without definitions', async () => {
+  it('drops all indexes with empty definitions, and is refused without definitions', async () => {
     const { storage, root } = await made();
     const refused = { storage, dropOtherIndexes: true };
     await expect(open('kept', refused)).rejects.toEqual(failure('invalid-argument'));
@@ -220,7 +220,7 @@ describe('dropOtherIndexes', () => {
   });
 });
 
-it('two versions of an app that define one name differently have an index each, and drop neither', async () => {
+it('two versions of an app that define one name differently each keep their own index', async () => {
   const { storage } = await made();
   const old = await open('kept', { storage, indexes: { by: { path: '/owner' } } });
   const definition = { path: ['/owner', '/age'] } as const;
@@ -239,7 +239,7 @@ it('two versions of an app that define one name differently have an index each, 
     expect(db.root).toBe(await rootWith(db, { ...BOTH, composite: definition }));
   }
   await Promise.all([old.close(), young.close()]);
-  // The release after that takes the old one away.
+  // The next release removes the old one.
   const last = await open('kept', { storage, indexes: { by: definition }, dropOtherIndexes: true });
   const root = await rootWith(last, { by: definition });
   await until(() => last.root === root);

@@ -1,4 +1,4 @@
-// The part of the core that is loaded later, on a running core of this very build.
+// The later part of the core runs on a core of this build.
 
 import { expect, test } from 'vitest';
 import { LATER_BASE64, LATER_LENGTH } from '../../src/core/generated/later-module.js';
@@ -16,7 +16,7 @@ async function inflated(base64: string): Promise<ArrayBuffer> {
   return new Response(stream).arrayBuffer();
 }
 
-test('all that the later part imports is exported by the first', async () => {
+test('the first part exports all imports of the later part', async () => {
   const first = await WebAssembly.compile(await inflated(MODULE_BASE64));
   const laterBytes = await inflated(LATER_BASE64);
   expect(laterBytes.byteLength).toBe(LATER_LENGTH);
@@ -24,13 +24,13 @@ test('all that the later part imports is exported by the first', async () => {
   const later = await WebAssembly.compile(laterBytes);
   for (const { module, name, kind } of WebAssembly.Module.imports(later)) {
     expect(module).toBe('first');
-    // WebKit tells types, too.
+    // WebKit lists types, too.
     expect(exported).toContainEqual(expect.objectContaining({ name, kind }));
   }
   expect(exported.filter(({ name }) => LATER.test(name))).toEqual([]);
 });
 
-test('it starts on the exports of a core, again and again', async () => {
+test('the later part starts on the exports of a core, again and again', async () => {
   for (const start of [
     instances<Core>(() => compilePackedModule(MODULE_BASE64)),
     instances<Core>(() => compilePackedModule(MODULE_BASE64)),

@@ -1,4 +1,4 @@
-/** Linear memory that cannot grow: the call fails and says so, and the store is as it was. */
+/** Linear memory that cannot grow: the call fails with a typed error, and the store does not change. */
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../src/index.js';
 import {
@@ -20,7 +20,7 @@ const ROUNDS = isDeep ? 3 : 1;
 const outOfMemory = failure('out-of-memory', { retryable: false });
 const BEFORE: Entry[] = Array.from({ length: 2000 }, (_, at) => [`k${at}`, { at }]);
 
-/** Far more than there is room for, in an order that must be sorted first. */
+/** Far more rows than fit, in an order that must be sorted first. */
 function* tooMuch(): Generator<Entry> {
   const from = random(1);
   const noise = from.bytes(30_000);
@@ -51,7 +51,7 @@ const calls: [string, (db: Store) => Promise<unknown>][] = [
 
 describe('memory that cannot grow', () => {
   for (const [title, call] of calls) {
-    it(`fails a call of too many ${title}, and no other`, async () => {
+    it(`fails a call of too many ${title}, and no other call`, async () => {
       const storage = memory();
       const db = await open('test', { storage });
       await db.putMany(BEFORE);
@@ -81,7 +81,7 @@ describe('memory that cannot grow', () => {
     await db.close();
   });
 
-  it('twice in a row closes the store, and only that', async () => {
+  it('twice in a row closes the store, and only that store', async () => {
     const storage = memory();
     const db = await open('test', { storage });
     await db.putMany(BEFORE);

@@ -1,11 +1,11 @@
-/** What is unpacked stays within the cache's budget, whichever call reads it. */
+/** Unpacked chunks stay within the cache budget, whichever call reads them. */
 import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../../src/index.js';
 import { partlyNoise } from '../support/noise.js';
 import { sampled } from '../support/property.js';
 
 const CACHE_BYTES = 16 << 20;
-/** The cache keeps so many bytes of unpacked chunks whatever its budget, and a step may add some. */
+/** The cache keeps so many bytes of unpacked chunks at any budget, and a step may add some. */
 const SPARE_BYTES = 3 << 20;
 const ROWS = 60_000;
 
@@ -45,7 +45,7 @@ it.each(sampled(Object.keys(CALLS), 5))('%s', async (name) => {
   await db.close();
 });
 
-it('a change of all rows leaves little of what it has replaced unpacked', async () => {
+it('a change of all rows leaves few of the old chunks unpacked', async () => {
   const db = await open('changed', { storage: memory() });
   const rows = (word: string) =>
     Array.from({ length: ROWS / 3 }, (_, at): [string, string] => [
@@ -57,7 +57,7 @@ it('a change of all rows leaves little of what it has replaced unpacked', async 
   const { storedBytes, cachedBytes, levels } = await db.stats();
   const leafBytes = levels.at(-1)?.bytes ?? 0;
   expect(leafBytes).toBeGreaterThan(16 << 20);
-  // Both versions are in memory as they are stored, and the figures have unpacked the new one.
+  // Both versions are in memory in packed form, and `stats` unpacked the new one.
   expect(cachedBytes).toBeGreaterThan(storedBytes / 2);
   expect(cachedBytes).toBeLessThan(storedBytes + leafBytes + SPARE_BYTES);
   await db.close();

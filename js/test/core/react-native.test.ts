@@ -1,4 +1,4 @@
-/** What stands in for the platform where there is no WebAssembly and little else. */
+/** Replacements for the platform where WebAssembly and most other interfaces are missing. */
 import { describe, expect, it } from 'vitest';
 import { idb } from '../../src/core/react-native/hermes-idb.js';
 import { PlainDecoder, PlainEncoder } from '../../src/core/react-native/hermes-text.js';
@@ -63,7 +63,7 @@ describe('text', () => {
 });
 
 describe('storage', () => {
-  it('must be given', async () => {
+  it('is a required option', async () => {
     await expect(idb().open('x')).rejects.toMatchObject({ code: 'invalid-argument' });
     await expect(idb().destroy('x')).rejects.toMatchObject({ code: 'invalid-argument' });
   });

@@ -1,4 +1,4 @@
-/** What storage has read enters the core in slices, while the next is being read. */
+/** Bytes from storage enter the core in slices, during the next read. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Engine } from '../../src/core/engine.js';
 import { Host } from '../../src/core/engine-host.js';
@@ -12,7 +12,7 @@ import type { Entry } from '../support/models/store-model.js';
 import { noise } from '../support/noise.js';
 import { random } from '../support/random.js';
 
-/** What has entered the core since the last turn, and the most in one. */
+/** The number of segments and tables that entered the core since the last turn, and the most in one turn. */
 const entered = vi.hoisted(() => ({ now: 0, most: 0 }));
 
 vi.mock(import('../../src/core/calls/segment-calls.js'), async (original) => {
@@ -30,7 +30,7 @@ vi.mock(import('../../src/core/calls/segment-calls.js'), async (original) => {
 
 const KEYS = Array.from({ length: 10_000 }, (_, at) => `row/${at + 10_000}`);
 
-/** A store of about 20 segments. */
+/** Fills a store of about 20 segments. */
 async function filled(): Promise<Storage> {
   const storage = memory();
   const db = await open('slices', { storage });
@@ -39,13 +39,13 @@ async function filled(): Promise<Storage> {
   return storage;
 }
 
-/** A clock by which each look at it takes a millisecond. */
+/** Installs a clock that advances a millisecond at each reading. */
 function slowClock(): void {
   let ms = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => ms++);
 }
 
-/** The most that enters the core in one turn while `task` runs. */
+/** Returns the most segments and tables that enter the core in one turn while `task` runs. */
 async function mostInTurn(task: () => Promise<unknown>): Promise<number> {
   let isOver = false;
   const other = () => {
@@ -59,7 +59,7 @@ async function mostInTurn(task: () => Promise<unknown>): Promise<number> {
   return entered.most;
 }
 
-/** Storage in which requests cost as much as in a browser, and what `observe` sees of its reads. */
+/** Wraps a storage: requests cost as much as in a browser, and `observe` makes the reads. */
 function observed(inner: Storage, observe: (store: SegmentStore) => SegmentStore['read']): Storage {
   return {
     ...inner,
@@ -81,8 +81,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('what is read', () => {
-  it('is asked for in groups of 4 MiB, three of them at once', async () => {
+describe('a read of storage', () => {
+  it('asks for groups of 4 MiB, three groups at once', async () => {
     const storage = await filled();
     const groups: number[] = [];
     let underWay = 0;
@@ -92,7 +92,7 @@ describe('what is read', () => {
       groups.push(wanted.length);
       underWay += 1;
       most = Math.max(most, underWay);
-      // None ends before the third has begun, and a fourth has had its turn.
+      // No group ends before the third has begun, and a fourth has had its turn.
       if (underWay === 3) setTimeout(() => (isOpen = true));
       await vi.waitUntil(() => isOpen, { interval: 1, timeout: 20_000 });
       underWay -= 1;
@@ -108,7 +108,7 @@ describe('what is read', () => {
     await db.close();
   });
 
-  it('is asked for, and enters the core, in slices, however much it is and however soon it comes', async () => {
+  it('asks for bytes, and passes them to the core, in slices, however many and however soon', async () => {
     const asked = { now: 0, most: 0 };
     const storage = {
       read: async (wanted: readonly unknown[]) => {
@@ -129,7 +129,7 @@ describe('what is read', () => {
     expect([1, 2, 3]).toContain(most);
   });
 
-  it('enters the core in slices', async () => {
+  it('passes bytes to the core in slices', async () => {
     const storage = await filled();
     const browsers = observed(storage, (store) => store.read);
     const db = await open('slices', { storage: browsers, sliceMs: 1 });
@@ -140,7 +140,7 @@ describe('what is read', () => {
     await db.close();
   });
 
-  it('enters the core in slices when a store is opened, too', async () => {
+  it('passes tables to the core in slices when a store opens, too', async () => {
     const storage = memory();
     const db = await open('tables', { storage });
     for (let at = 0; at < 60; at++) await db.put(`key${at}`, at);
@@ -152,11 +152,11 @@ describe('what is read', () => {
     vi.restoreAllMocks();
     expect([1, 2, 3]).toContain(most);
     await db.close();
-    // What is left of its tables enters the core behind `open`: not during the next test.
+    // The rest of its tables enters the core after `open`: not during the next test.
     await other?.close();
   });
 
-  it('of Blobs is asked for in slices: in Chromium each part waits for the browser', async () => {
+  it('asks for parts of Blobs in slices, since each part waits for the browser in Chromium', async () => {
     const uninstall = install(new HostileEngine('chromium', random(1)));
     const store = await idb().open('parts');
     await store.write(batch([segment(1, 400_000)], move(0)));
@@ -174,7 +174,7 @@ describe('what is read', () => {
       from: 4096 * at,
       to: 4096 * (at + 1),
     }));
-    // At first the Blob is looked up; then it is kept.
+    // The first read looks the Blob up; the second has it.
     for (const _ of [1, 2]) {
       const most = await mostInTurn(async () => {
         const found = await store.read(parts);

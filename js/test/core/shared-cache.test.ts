@@ -1,4 +1,4 @@
-/** The stores of a page share one budget of memory for what they have read. */
+/** The stores of a page share one memory budget for their caches. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { leave, rebalance, type Sharer } from '../../src/core/shared-cache.js';
 import { memory, open, type Store } from '../../src/index.js';
@@ -7,7 +7,7 @@ import { noise } from '../support/noise.js';
 
 const MIB = 1 << 20;
 
-/** A cache that holds as much as was read, up to its budget. */
+/** Makes a cache that holds as much as was read, up to its budget. */
 class Cache implements Sharer {
   budget = 0;
   #held = 0;
@@ -41,7 +41,7 @@ afterEach(() => {
 });
 
 describe('the budget of a page', () => {
-  it('is what the others leave of it, and at least an equal part', () => {
+  it('gives a store the rest that the others leave, and at least an equal part', () => {
     const [a, b] = caches(2) as [Cache, Cache];
     expect(budgets([a, b])).toEqual([64, 64]);
     a.read(100 * MIB);
@@ -66,7 +66,7 @@ describe('the budget of a page', () => {
     expect(budgets([cache])).toEqual([expected]);
   });
 
-  it('is kept by two stores that read more than it holds', async () => {
+  it('holds for two stores that read more than it holds', async () => {
     const fill = async (): Promise<Store> => {
       const storage = memory();
       const db = await open('filled', { storage });
@@ -87,7 +87,7 @@ describe('the budget of a page', () => {
     await b.close();
   });
 
-  it('is not that of a store with a limit of its own', async () => {
+  it('does not apply to a store with a limit of its own', async () => {
     const [cache] = caches(1) as [Cache];
     const db = await open('own', { storage: memory(), cacheBytes: 40 * MIB });
     await db.put('key', 'value');

@@ -1,9 +1,9 @@
-/** A store of many segments: most of its tables enter the core only behind the first reads. */
+/** A store of many segments: most of its tables enter the core only after the first reads. */
 import { memory, open } from '../../src/index.js';
 import type { Storage } from '../../src/storage/segment-store.js';
 import { noise } from '../support/noise.js';
 
-/** They fill more segments than have their tables enter the core at once. */
+/** The rows fill more segments than there are tables that enter the core at once. */
 export const ROWS = 60_000;
 export const NAME = 'shelf';
 
@@ -13,7 +13,7 @@ export const ALL = Array.from({ length: ROWS }, (_, at): [string, Row] => [
   keyOf(at),
   { at, text: noise(at, 480) },
 ]);
-/** In no order: each is in another leaf, and many are in segments of their own. */
+/** Rows in no order: each is in another leaf, and many are in segments of their own. */
 export const SOME = Array.from(
   { length: 300 },
   (_, nth) => ALL[(nth * 7919) % ROWS] as [string, Row],
@@ -28,7 +28,7 @@ export async function fill(): Promise<void> {
   await db.close();
 }
 
-/** The same store in memory of its own. */
+/** Returns the same store in memory of its own. */
 export async function copied(): Promise<Storage> {
   const copy = memory();
   const [from, to] = await Promise.all([filled.open(NAME), copy.open(NAME)]);
@@ -40,7 +40,7 @@ export async function copied(): Promise<Storage> {
     segmentBytes: bytes[at] as Uint8Array,
   }));
   const also = refs.map((ref) => ({ ...ref, expected: 0 }));
-  // Numbers of segments that are there are not given out again.
+  // Ids of existing segments are not used again.
   for (let nth = 0; nth < 2; nth++) await to.reserve();
   await to.write({ segments, also, durability: 'relaxed' });
   await Promise.all([from.close(), to.close()]);

@@ -1,4 +1,4 @@
-/** A large store right after it was opened: most of its tables have not entered the core, and every call is right all the same. */
+/** Right after a large store opens, most of its tables are not in the core, and every call is right all the same. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Host } from '../../src/core/engine-host.js';
 import { open, type Store } from '../../src/index.js';
@@ -7,10 +7,10 @@ import { openParts } from '../../src/store/open.js';
 import { ALL, copied, fill, filled, keyOf, NAME, ROWS, SOME } from './shelf-store.js';
 
 let storage: Storage;
-/** The tables of segments that storage loses. */
+/** The tables of segments that storage has lost. */
 let lost: Set<number>;
 
-/** A storage without the tables of `lost`. */
+/** Returns a storage without the tables of `lost`. */
 function losing(inner: Storage): Storage {
   return {
     ...inner,
@@ -33,9 +33,9 @@ beforeEach(async () => {
   storage = losing(await copied());
 });
 
-/** The host of a store of which most tables have not entered the core. */
+/** Returns the host of a store with most of its tables outside of the core. */
 async function early(): Promise<{ host: Host; close(): Promise<void> }> {
-  // On a busy machine they may all have, by the time that it is open.
+  // On a busy machine all tables may be in the core by the end of `open`.
   for (let tries = 0; tries < 100; tries++) {
     const { host } = await openParts(NAME, { storage });
     const close = async () => {
@@ -48,14 +48,14 @@ async function early(): Promise<{ host: Host; close(): Promise<void> }> {
   throw new Error('all tables have entered the core at once');
 }
 
-describe('right after a large store was opened', () => {
-  it('most tables have not entered the core, until they are wanted or time has passed', async () => {
+describe('right after a large store has opened', () => {
+  it('most tables are not in the core until a call needs them or time has passed', async () => {
     const { host, close } = await early();
     await expect.poll(() => host.pendingTables, { timeout: 20_000 }).toBeUndefined();
     await close();
   });
 
-  it('whoever counts on all of them waits for them', async () => {
+  it('a call that needs all tables waits for them', async () => {
     const { host, close } = await early();
     await host.complete();
     expect(host.pendingTables).toBeUndefined();
@@ -116,10 +116,10 @@ describe('right after a large store was opened', () => {
     },
     'a proof': async (db) => (await db.prove(keyOf(123))).length,
   };
-  it.each(Object.keys(calls))('%s is what it is later', async (name) => {
+  it.each(Object.keys(calls))('%s has the same result as later', async (name) => {
     const call = calls[name] as (db: Store) => Promise<unknown>;
     const late = await open(NAME, { storage: await copied() });
-    // It counts on all tables.
+    // The call needs all tables.
     await late.stats();
     const expected = await call(late);
     await late.close();
@@ -128,7 +128,7 @@ describe('right after a large store was opened', () => {
     await early.close();
   });
 
-  it('a row whose table is lost is missing, and others are read', async () => {
+  it('a row whose table is lost is missing, and other rows are read', async () => {
     const whole = await filled.open(NAME);
     const { tables } = await whole.load();
     await whole.close();

@@ -20,7 +20,7 @@ interface Proved {
 
 const bitsOfSum = below(64).map((bit) => 1n << BigInt(bit));
 
-// One leaf alone, one among a hundred, one whose neighbour differs in its last bits; and absent ones.
+// A leaf alone, a leaf among a hundred, a leaf whose neighbour differs in its last bits; and absent leaves.
 const SUBJECTS = CASES.flatMap(({ name, root, leaves, proofs }) => {
   const tree = new ReferenceTree(leaves);
   const present = bytes([...leaves.keys()].at(-1)!);
@@ -36,12 +36,12 @@ describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proo
   const count = proof[0]! * 256 + proof[1]!;
   const bitmap = 2 + 40 * count;
 
-  it('verifies, but not with any bit of it flipped', async () => {
+  it('verifies, and fails with any bit of it flipped', async () => {
     expect(verifySumProof(root, key, claim, proof)).toBe(true);
     await forFlips(proof, (other) => expect(verifySumProof(root, key, claim, other)).toBe(false));
   });
 
-  it('verifies for no root that differs in a bit', async () => {
+  it('fails for every root that differs in a bit', async () => {
     await forFlips(bytes(root.hash), (hash) => {
       expect(verifySumProof({ ...root, hash: hex(hash) }, key, claim, proof)).toBe(false);
     });
@@ -50,7 +50,7 @@ describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proo
     });
   });
 
-  it('verifies no claim that differs in a bit', async () => {
+  it('fails for every claim that differs in a bit', async () => {
     if (claim === null) {
       for (const sum of [1n, 2n ** 64n - 1n, root.sum]) {
         const value = new Uint8Array();
@@ -59,7 +59,7 @@ describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proo
       return;
     }
     const { value, sum } = claim;
-    // Two absent keys may have the same siblings; two leaves never do.
+    // Two absent keys may have the same siblings; two leaves never have.
     await forFlips(key, (other) => expect(verifySumProof(root, other, claim, proof)).toBe(false));
     await forFlips(value, (other) => {
       expect(verifySumProof(root, key, { value: other, sum }, proof)).toBe(false);
@@ -76,7 +76,7 @@ describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proo
     }
   });
 
-  it('does not verify cut off, longer, or as another kind of proof', async () => {
+  it('fails cut off, longer, or as another kind of proof', async () => {
     await forCuts(proof, (cut) => expect(verifySumProof(root, key, claim, cut)).toBe(false));
     for (const more of [[0], [1], [0xff], Array<number>(40).fill(0)]) {
       expect(verifySumProof(root, key, claim, Uint8Array.of(...proof, ...more))).toBe(false);
@@ -87,7 +87,7 @@ describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proo
     expect(verifySumProof(root, key, claim, many)).toBe(false);
   });
 
-  it('has neither superfluous nor missing siblings', () => {
+  it('has no superfluous and no missing siblings', () => {
     for (const at of [0, count]) {
       const node = at === 0 ? EMPTY[256]!.hash : EMPTY[0]!.hash;
       const spare = Uint8Array.of(...node, 0, 0, 0, 0, 0, 0, 0, 5);
@@ -104,14 +104,14 @@ describe.each(SUBJECTS)('the proof of $what in $name', ({ root, key, claim, proo
     expect(verifySumProof(root, key, claim, shorter)).toBe(false);
   });
 
-  it('has no empty sibling in full', () => {
+  it('contains no empty sibling in full', () => {
     let fullCount = 0;
     for (let bit = 0; bit < 256; bit++) {
       if (((proof[bitmap + (bit >> 3)]! >> (bit & 7)) & 1) === 0) {
         fullCount += 1;
         continue;
       }
-      // The same siblings, but an empty one with its hash and the sum 0.
+      // The same siblings, but an empty sibling has its hash and the sum 0.
       const at = 2 + 40 * fullCount;
       const node = [...EMPTY[256 - bit]!.hash, 0, 0, 0, 0, 0, 0, 0, 0];
       const longer = Uint8Array.of(...proof.subarray(0, at), ...node, ...proof.subarray(at));
@@ -130,7 +130,7 @@ describe.each(MANY)('proofs of many keys: $name', ({ root, leaves, proofs }) => 
     proof,
   }));
 
-  it('do not verify cut off or longer', async () => {
+  it('fail cut off or longer', async () => {
     for (const { claims, proof } of all) {
       const ends = Math.min(proof.length, 100 + Math.ceil(2000 / (1 + claims.length)));
       await forSampled(below(ends), (at) => {
@@ -141,7 +141,7 @@ describe.each(MANY)('proofs of many keys: $name', ({ root, leaves, proofs }) => 
     }
   });
 
-  it('do not verify with a bit flipped, even in the padding', async () => {
+  it('fail with a bit flipped, even in the padding', async () => {
     const from = random(5);
     for (const { claims, proof } of all) {
       const last = 8 * (proof.length - 1);
@@ -158,7 +158,7 @@ describe.each(MANY)('proofs of many keys: $name', ({ root, leaves, proofs }) => 
     }
   });
 
-  it('do not verify other sums, even those that add up to the same', () => {
+  it('fail for other sums, even for sums with the same total', () => {
     for (const { claims, proof } of all) {
       const present = claims.flatMap(([, claim], at) => (claim === null ? [] : [at]));
       for (const [nth, at] of present.entries()) {
@@ -178,7 +178,7 @@ describe.each(MANY)('proofs of many keys: $name', ({ root, leaves, proofs }) => 
   });
 });
 
-/** Enough for about 18 proofs for each of the 1,110 ways to make up to three changes: so many for each of the seeds. */
+/** About 18 proofs for each of the 1,110 ways to make up to three changes, with each seed. */
 const PROOFS = 500;
 const SEEDS = 40;
 
@@ -223,7 +223,7 @@ describe('forged proofs', () => {
       case 6:
         return { ...forged, key: flipped(key, from.below(256)) };
       case 7: {
-        // Replace one of its nodes by another, or by one of another proof.
+        // Replace one node of it by another node, or by a node of another proof.
         const nodes = Math.floor((other.proof.length - 34) / 40);
         const count = Math.floor((proof.length - 34) / 40);
         if (nodes < 1 || count < 1) return forged;
@@ -236,7 +236,7 @@ describe('forged proofs', () => {
         if (proof.length === 0) return forged;
         return { ...forged, proof: flipped(proof, 8 * place + from.below(8)) };
       default: {
-        // Flip two bits of the bitmap, so that the count may still be right.
+        // Flip two bits of the bitmap, which may keep the count right.
         const bitmap = 8 * (proof.length - 32);
         if (bitmap < 0) return forged;
         const once = flipped(proof, bitmap + from.below(256));
@@ -245,7 +245,7 @@ describe('forged proofs', () => {
     }
   }
 
-  it('are refused, except for those that are true', async () => {
+  it('are refused, except when the claim is true', async () => {
     let [refused, truths] = [0, 0];
     await forSeeds(SEEDS, async (from, _, begin) => {
       for (let left = PROOFS; left > 0; ) {
@@ -269,7 +269,7 @@ describe('forged proofs', () => {
     if (hasAllSeeds(SEEDS)) expect(truths).toBeLessThan(refused / 5);
   });
 
-  it('are refused when they are random bytes', async () => {
+  it('of random bytes are refused', async () => {
     await forSeeds(SEEDS, async (from) => {
       for (let left = PROOFS; left > 0; left--) {
         const { key, claim } = from.pick(honest);

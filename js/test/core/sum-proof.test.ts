@@ -1,4 +1,4 @@
-/** Proofs of sums: only true claims verify. `sum-forged.test.ts` has changed and forged proofs. */
+/** Only true claims verify by proofs of sums. `sum-forged.test.ts` has changed and forged proofs. */
 import { describe, expect, it } from 'vitest';
 import { sumKey, verifySumProof, verifySumProofs } from '../../src/core/sum-proof/index.js';
 import { emptyHashes } from '../../src/core/sum-proof/rules.js';
@@ -35,7 +35,7 @@ describe('the vectors of taproot-assets', () => {
     );
   });
 
-  it.each(CASES)('$name: the listed claims verify, and all other true ones', (vector) => {
+  it.each(CASES)('$name: the listed claims verify, and so do all other true claims', (vector) => {
     for (const [at, { key, claim, proof }] of vector.proofs.entries()) {
       expect(claim !== null).toBe(at < vector.included);
       expect(verifySumProof(vector.root, key, claim, proof)).toBe(true);
@@ -83,7 +83,7 @@ describe('proofs of many keys that the core made', () => {
     expectAllProved(tree, 10);
   });
 
-  it('are at least as many as were made', () => {
+  it('are at least as many as the core made', () => {
     expect(MANY.flatMap(({ proofs }) => proofs).length).toBe(19);
   });
 });
@@ -109,7 +109,7 @@ describe('a thousand leaves', () => {
     }
   });
 
-  it('are proved together, in the bytes of the core', () => {
+  it('are proved together, in the bytes that the core makes', () => {
     for (const { keys, proof } of THOUSAND.proofs) {
       expect(tree.proveMany(keys)).toEqual(proof);
       expect(verifySumProofs(THOUSAND.root, claimsOf(tree, keys), proof)).toBe(true);
@@ -159,7 +159,7 @@ describe('sums', () => {
     expect(verifySumProofs(tree.root, claimsOf(tree, [a, b]), tree.proveMany([a, b]))).toBe(true);
   });
 
-  /** A tree of two leaves with `total` as the sum of the branch above them, whatever they add up to. */
+  /** Returns a tree of two leaves with `total` as the sum of the branch above them, right or wrong. */
   function dishonest(left: bigint, right: bigint, total: bigint) {
     const sumBytes = (sum: bigint) => bytes(BigInt.asUintN(64, sum).toString(16).padStart(16, '0'));
     const empty = emptyHashes();
@@ -183,7 +183,7 @@ describe('sums', () => {
     return { root, claims, sibling: { x, y }, proofWith };
   }
 
-  it('that overflow are refused, even if they wrap around to that of the root', () => {
+  it('that overflow are refused, even if they wrap around to the sum of the root', () => {
     const wrapped = (left: bigint, right: bigint) => {
       const { root, claims, sibling, proofWith } = dishonest(left, right, left + right);
       const proof = proofWith(sibling.y, right);
@@ -198,8 +198,8 @@ describe('sums', () => {
     expect(wrapped(2n ** 63n, 2n ** 63n)).toBe(false);
   });
 
-  it('of a dishonest tree verify one by one, which is its rule, but not together', () => {
-    // 30 and 12 with a total of 30: each proof says that the sibling has the rest.
+  it('of a dishonest tree verify one by one, as the rule of the tree says, but not together', () => {
+    // 30 and 12 with a total of 30: each proof claims that the sibling has the rest.
     const { root, claims, sibling, proofWith } = dishonest(30n, 12n, 30n);
     expect(verifySumProof(root, ...claims[0], proofWith(sibling.y, 0n))).toBe(true);
     expect(verifySumProof(root, ...claims[1], proofWith(sibling.x, 18n))).toBe(true);
@@ -216,7 +216,7 @@ describe('sums', () => {
     expect(verifySumProof(root, ...claims[1], proofWith(sibling.x, -1n))).toBe(false);
   });
 
-  it('outside of 64 bits, and the empty leaf, are claims that never hold', () => {
+  it('outside of 64 bits, and the empty leaf, are claims that never verify', () => {
     const tree = new ReferenceTree([[hex(a), { value: utf8('a'), sum: 5n }]]);
     const [present, absent] = [tree.prove(a), tree.prove(b)];
     for (const sum of [5n + 2n ** 64n, 5n - 2n ** 64n, -1n, 2n ** 64n]) {
@@ -226,7 +226,7 @@ describe('sums', () => {
     expect(verifySumProof(tree.root, b, null, absent)).toBe(true);
     expect(verifySumProof(tree.root, b, nothing, absent)).toBe(false);
     expect(verifySumProofs(tree.root, [[b, nothing]], tree.proveMany([b]))).toBe(false);
-    // A sum without a value is a leaf, and so is a value without a sum.
+    // A sum without a value is a leaf, and a value without a sum is a leaf.
     for (const leaf of [
       { ...nothing, sum: 5n },
       { value: utf8('a'), sum: 0n },
@@ -292,7 +292,7 @@ describe('the key of a string', () => {
   });
 
   it.each(['\ud800', 'a\udc00', '\ude00\ud83d', 5, undefined, new Uint8Array(32)])(
-    'is none for what has no UTF-8 (%#)',
+    'does not exist for a value without UTF-8 (%#)',
     (text) => {
       const code = 'invalid-key';
       expect(() => sumKey(text as string)).toThrow(expect.objectContaining({ code }));

@@ -1,4 +1,4 @@
-/** The core traps: the call fails with a typed error, and the next one finds the store as it was. */
+/** The core traps: the call fails with a typed error, and the next call finds the store unchanged. */
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../../src/index.js';
 import { faulty } from '../support/doubles/faulty-storage.js';
@@ -17,7 +17,7 @@ import { random } from '../support/random.js';
 import { headOf } from '../support/remote-store.js';
 import { alive, forget, isPending, started, trapIn, trapped } from '../support/trapping.js';
 
-/** How many traps a seed makes. */
+/** The number of traps that a seed makes. */
 const TRAPS = isDeep ? 125 : 50;
 const HOUR = 3_600_000;
 
@@ -48,7 +48,7 @@ describe('after traps, each in a random call', () => {
         const db = await open('test', { storage, cacheBytes: 0 });
         let model = new Map<string, unknown>();
         for (let left = TRAPS; left > 0; ) {
-          // Only calls that are made from now on count: a new instance is left alone.
+          // Only calls from now on count: a new instance runs undisturbed.
           if (!isPending()) trapIn(1 + from.below(from.pick([3, 30, 150])));
           const call = callFrom(from);
           begin(call.title);
@@ -74,7 +74,7 @@ describe('after traps, each in a random call', () => {
             for (let state = 0; state < states; state++) changes.next();
             model = after;
           } else if (states > 1) {
-            // Some of its commits may have been made.
+            // Some of its commits may have taken effect.
             const found = await all(db);
             const same = (candidate: Map<string, unknown>) => {
               try {
@@ -103,7 +103,7 @@ describe('after traps, each in a random call', () => {
             await other.close();
             const { memoryBytes } = await db.stats();
             expect(memoryBytes).toBeLessThan(16 << 20);
-            // That of the store, and some of stores just closed; never one for each trap.
+            // Alive are the instance of the store and some instances of stores just closed; never one for each trap.
             most = Math.max(most, await alive());
             expect(most, `instances after ${traps} traps`).toBeLessThan(8);
           }
@@ -120,14 +120,14 @@ describe('after traps, each in a random call', () => {
 });
 
 describe('a trap', () => {
-  it('fails all that is under way, and nothing that has not begun', async () => {
+  it('fails all calls in progress, and no call that has not begun', async () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     const source = async function* () {
       yield* rows(300, 40_000);
       await new Promise(() => {});
     };
-    // What comes among other rows is not written before all of it is known.
+    // Rows that go among other rows are not written before all of them are known.
     const loading = db.putMany(source());
     loading.catch(() => {});
     while (storage.written.length < 4) await pause();
@@ -157,7 +157,7 @@ describe('a trap', () => {
     expect((await db.stats()).segments).toBe(storage.stored.size);
   });
 
-  it('does not bring back segments of a load that it has ended', async () => {
+  it('does not bring back the segments of a load that it ended', async () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     const large = rows(300, 40_000);
@@ -169,7 +169,7 @@ describe('a trap', () => {
     );
     loading.catch(() => {});
     while (storage.written.length < 4) await pause();
-    // The new instance reads what is stored before the segments are deleted, and takes it behind that.
+    // The new instance reads storage before the segments are deleted, and receives the result after that.
     storage.hooks.load = async (loaded) => {
       await loading.catch(() => {});
       return loaded;
@@ -182,7 +182,7 @@ describe('a trap', () => {
     expectSame(await all(await open('test', { storage })), large);
   });
 
-  it('while stats waits to hold its commit leaves it to the new instance', async () => {
+  it('while stats waits for its hold leaves the call to the new instance', async () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     await db.putMany(rows(2000));
@@ -192,7 +192,7 @@ describe('a trap', () => {
       const held = await shared.hold(commitBytes);
       trapIn(1, 'count');
       await expect(db.count()).rejects.toEqual(crashed);
-      // A new instance has begun, and waits for its tables.
+      // A new instance starts, and waits for its tables.
       await new Promise<void>((resolve) => {
         storage.hooks.load = async (loaded) => {
           resolve();
@@ -213,7 +213,7 @@ describe('a trap', () => {
     expect((await within(stats)).rows).toBe(2000);
   });
 
-  it('does not undo a commit that storage has been given', async () => {
+  it('does not undo a commit that storage has received', async () => {
     for (const inBetween of ['get', 'open_view', 'stored_segment', 'free', 'close_view']) {
       const storage = watched(memory());
       const db = await open('test', { storage });
@@ -239,7 +239,7 @@ describe('a trap', () => {
     }
   });
 
-  it('never has an id of a segment given twice', async () => {
+  it('never makes the wrapper use a segment id twice', async () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     const ids: number[] = [];
@@ -255,12 +255,12 @@ describe('a trap', () => {
       await db.put('a', round);
       expect(await db.get('a')).toBe(round);
     }
-    // One for each put, and those that loads had stored when they were trapped.
+    // Each put stores a segment, and so did the loads before they trapped.
     expect(ids.length).toBeGreaterThan(rounds);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('never has an id given twice that a collection made, and stored late', async () => {
+  it('never makes the wrapper use the id of a collected segment twice when it is stored late', async () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     const ids: number[] = [];
@@ -270,7 +270,7 @@ describe('a trap', () => {
     let model: Entry[] = [];
     const parts = [0, 1, 2, 3].map((part) => rows(60, 40_000 + part));
     for (let round = 0; round < (isDeep ? 8 : 3); round++) {
-      // The collection has something to copy, which it makes in one turn and hands over in a later one.
+      // The collection has segments to copy: it makes them in one turn and hands them over in a later turn.
       for (const part of parts) await db.putMany(part);
       await db.deleteMany({ gte: 'k000030' });
       let isOver = false;
@@ -280,7 +280,7 @@ describe('a trap', () => {
       for (let at = 0; !isOver; at++) {
         await db.put('a', at);
         model = await all(db);
-        // An id is behind that of the collection when that comes last.
+        // When the segment of the collection comes last, its id is below the id before it.
         const [last = 0, before = 0] = ids.slice().reverse();
         if (last < before) break;
         await pause();
@@ -294,7 +294,7 @@ describe('a trap', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('has later calls wait for the new instance, however long it takes', async () => {
+  it('makes later calls wait for the new instance, however long it takes', async () => {
     const storage = watched(memory());
     const slow = { delay: false };
     const db = await open('test', {
@@ -334,7 +334,7 @@ describe('a trap', () => {
     expect(await db.count()).toBe(4);
   });
 
-  it('is told of, and survived, when storage does not answer for a while', async () => {
+  it('fails calls while storage does not answer, and works again after that', async () => {
     const storage = faulty(memory());
     const db = await open('test', { storage });
     await db.putMany(rows(10));
@@ -353,7 +353,7 @@ describe('a trap', () => {
     expect(await db.count()).toBe(11);
   });
 
-  it('while a store is being opened fails that, and closes what was opened', async () => {
+  it('while a store opens fails the opening, and closes storage', async () => {
     const storage = watched(memory());
     await (await open('test', { storage })).putMany(rows(10));
     for (const name of ['start', 'reserve_tables', 'add_table', 'open_view']) {
@@ -366,7 +366,7 @@ describe('a trap', () => {
     expectSame(await all(await open('test', { storage })), rows(10));
   });
 
-  it('after a successful call is never the last', async () => {
+  it('after a successful call never closes the store', async () => {
     const db = await open('test', { storage: memory() });
     await db.put('a', 0);
     for (let round = 1; round <= 20; round++) {
@@ -378,7 +378,7 @@ describe('a trap', () => {
     await db.close();
   });
 
-  it('right after another is the last: the store is closed', async () => {
+  it('right after another trap closes the store', async () => {
     for (const second of ['get', 'start', 'add_table', 'open_view', 'find']) {
       const storage = watched(memory());
       const db = await open('test', { storage });

@@ -1,6 +1,6 @@
 /**
- * The host measures how much work fits in a slice by steps that yield: so a step must not yield before it has spent its
- * budget. An ingest has places where what it has made must enter the cache before it goes on.
+ * The host measures how much work fits in a slice by steps that yield, so a step must not yield before it has spent its
+ * budget. An ingest has places where its chunks must enter the cache before it continues.
  */
 import { afterEach, expect, it, vi } from 'vitest';
 import * as Status from '../../src/base/abi/status.js';
@@ -13,7 +13,7 @@ const WHOLE = 0x7fff_ffff;
 const COUNT = 3000;
 const keyOf = (at: number) => `row/${String(at).padStart(5, '0')}`;
 
-/** Rows in the order of their keys, or in another one. */
+/** Returns rows in the order of their keys, or in another order. */
 function rows(stride = 1): Entry[] {
   return Array.from({ length: COUNT }, (_, at) => {
     const n = (at * stride) % COUNT;
@@ -23,7 +23,7 @@ function rows(stride = 1): Entry[] {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** How often a step yields that has work for the whole of `task` left. */
+/** Counts the steps that yield with a budget for the whole of `task`. */
 async function yieldsOf(task: () => Promise<unknown>): Promise<number> {
   const step = Engine.prototype.step;
   let yields = 0;
@@ -65,7 +65,7 @@ it.each([
   await db.close();
 });
 
-it('a merge of branches is one step, given enough', async () => {
+it('a merge of branches is one step with enough budget', async () => {
   const db = await filled();
   const draft = await db.branch('draft');
   await draft.putMany(rows(7).map(([key]): Entry => [key, { n: 0 }]));

@@ -1,4 +1,4 @@
-/** What callers' own code throws is reported, and changes no result. */
+/** Errors of the caller's code are reported, and change no result. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { importStore, memory, open } from '../../src/index.js';
 import { memoryRemote } from '../../src/sync/remote/index.js';
@@ -29,7 +29,7 @@ describe.each([
   ['throws', throwing],
   ['returns a promise that rejects', rejecting],
 ])('a callback that %s', (_, onProgress) => {
-  it('leaves putMany alone, at its last call and before', async () => {
+  it('does not affect putMany, at its last call and before', async () => {
     const db = await storeOf();
     const one = await db.putMany([['a', 1]], { onProgress });
     expect(one).toMatchObject({ rows: 1, root: db.root });
@@ -39,7 +39,7 @@ describe.each([
     await expect.poll(() => reported.mock.calls.length).toBeGreaterThan(2);
   });
 
-  it('leaves rows as bytes, patches and deletions alone', async () => {
+  it('does not affect rows as bytes, patches and deletions', async () => {
     const db = await storeOf();
     const blob = new Blob(rows(2000).map((row) => `${JSON.stringify(row)}\n`));
     await db.putMany(blob, { onProgress });
@@ -47,14 +47,14 @@ describe.each([
     expect(await db.count()).toBe(1999);
   });
 
-  it('leaves verify and repair alone', async () => {
+  it('does not affect verify and repair', async () => {
     const db = await storeOf(rows(5000));
     expect(await db.verify({ onProgress })).toMatchObject({ ok: true, rows: 5000 });
     expect(await db.repair({ onProgress })).toMatchObject({ commitsDropped: 0 });
     expect(await db.count()).toBe(5000);
   });
 
-  it('leaves an import alone', async () => {
+  it('does not affect an import', async () => {
     const db = await storeOf(rows(5000));
     const copy = await new Response((await db.export()).stream()).blob();
     const storage = memory();
@@ -63,7 +63,7 @@ describe.each([
     expect((await open('copy', { storage })).root).toBe(db.root);
   });
 
-  it('leaves pulls, pushes and their loop alone', async () => {
+  it('does not affect pulls, pushes and their loop', async () => {
     const remote = memoryRemote();
     const linked = async (name: string) => {
       const db = await open(name, { storage: memory() });
@@ -81,7 +81,7 @@ describe.each([
     await loop.stop();
   });
 
-  it('leaves sum trees alone', async () => {
+  it('does not affect sum trees', async () => {
     const db = await storeOf();
     const leaves = [{ key: 'a', value: Uint8Array.of(1), sum: 5n }];
     const { root } = await db.sumTree('t').putMany(leaves, { onProgress });
@@ -89,7 +89,7 @@ describe.each([
     expect(db.sumTree('t').root).toEqual(root);
   });
 
-  it('leaves the making of indexes alone, and reads that wait for it', async () => {
+  it('does not affect the build of indexes and reads that wait for it', async () => {
     const storage = memory();
     const plain = await open('test', { storage });
     await plain.putMany(rows(20_000));
@@ -103,7 +103,7 @@ describe.each([
     await db.close();
   });
 
-  it('that is to hear of a deleted store ends no process', async () => {
+  it('that reports a deleted store ends no process', async () => {
     const storage = memory();
     const db = await open('test', { storage, onDeleted: onProgress as () => void });
     await storage.destroy('test');
@@ -112,7 +112,7 @@ describe.each([
   });
 });
 
-it('what throws while rows are taken is reported, and all rows come in', async () => {
+it('an error while rows are taken is reported, and all rows arrive', async () => {
   const db = await storeOf();
   let calls = 0;
   await db.putMany(

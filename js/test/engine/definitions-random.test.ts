@@ -1,7 +1,7 @@
 /**
  * Random histories of branches, merges, resets and reopenings with other definitions, against a model: every branch
- * has the indexes and sum trees that its handle was opened with, refuses what breaks their rules, and has the root
- * of a fresh store with its rows.
+ * has the indexes and sum trees of its handle's definitions, refuses rows that break their rules, and has the root of
+ * a fresh store with its rows.
  */
 import { expect, it } from 'vitest';
 import { memory, open, type Store, type SumDefinitions } from '../../src/index.js';
@@ -24,19 +24,19 @@ import { until } from '../support/watching.js';
 const SEEDS = 60;
 const STEPS = 16;
 const NAMES = ['main', 'one', 'two'];
-/** What a step of a history does before its change. */
+/** The steps of a history that come before its change. */
 const KINDS = ['fork', 'merge', 'keep', 'reset', 'reset', 'reopen', 'collect'];
 
 interface Branch {
   rows: Rows;
-  /** The rules that its commit has: known to hold for handles that were opened without. */
+  /** The rules of its commit, also for handles without definitions; `unknown` while rows break them. */
   rules: SumDefinitions | 'unknown';
-  /** What was the same in it and in the branch that it was forked from. */
+  /** The rows that the branch shares with the branch that it was forked from. */
   base: Rows;
   parent: string;
 }
 
-/** Changes rows, and returns what changes a handle so. */
+/** Changes rows, and returns a function that changes a handle in the same way. */
 function someChange(from: Random, rows: Rows): (db: Store) => Promise<unknown> {
   const [key, row] = [from.pick(KEYS), someRow(from)];
   switch (from.below(8)) {
@@ -84,14 +84,14 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
   const branches = new Map<string, Branch>();
   const none = { rows: new Map(), rules: {}, base: new Map(), parent: '' };
   branches.set('main', { ...none });
-  /** Commits that are kept by branches that nobody opens. */
+  /** Commits that branches keep and no handle opens. */
   const kept: { name: string; rows: Rows; rules: SumDefinitions | 'unknown' }[] = [];
   let definitions: Definitions = someDefinitions(from, false);
   let first = await open(`d${seed}`, { storage, ...definitions });
   const handles = new Map<string, Store>([['main', first]]);
 
   const of = (name: string) => branches.get(name) as Branch;
-  /** What a write to a branch must not break. */
+  /** Returns the rules that a write to a branch must obey. */
   const rulesOf = (name: string) => definitions.sums ?? (of(name).rules as SumDefinitions);
   const note = (name: string, rows: Rows) => {
     const branch = of(name);
@@ -103,14 +103,14 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
     const db = handles.get(name) as Store;
     const { rows } = of(name);
     await check(db, rows, definitions, true);
-    // Whatever it had, it has what was wanted now.
+    // The branch has the wanted definitions now.
     if (definitions.sums === undefined) return;
     const isBroken = areBroken(rows, definitions.sums);
     if (isBroken) tally.broken += 1;
     else if (definitions.indexes !== undefined) tally.roots += 1;
     of(name).rules = isBroken ? 'unknown' : rows.size === 0 ? {} : definitions.sums;
   };
-  /** Has a change made that leads to `rows`, or refused. */
+  /** Makes a change that leads to `rows`, or expects its refusal. */
   const change = async (name: string, rows: Rows, run: (db: Store) => Promise<unknown>) => {
     const db = handles.get(name) as Store;
     const before = of(name).rows;
@@ -183,7 +183,7 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
         await call();
         if (definitions.sums === undefined) of(name).rules = target.rules;
         note(name, new Map(target.rows));
-        // At once: nothing is left of what it was made under.
+        // The trees of the definitions exist at once.
         if (definitions.sums !== undefined) {
           for (const sum of Object.keys(definitions.sums))
             expect(db.sumTree(sum).root).toBeDefined();
@@ -221,7 +221,7 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
   await first.close();
 }
 
-it('definitions hold on every branch, in random histories', async () => {
+it('every branch has its definitions, in random histories', async () => {
   await forSeeds(SEEDS, history);
   console.info(Object.entries(tally).flat().join(' '));
   if (hasAllSeeds(SEEDS)) {
@@ -232,7 +232,7 @@ it('definitions hold on every branch, in random histories', async () => {
 async function versions(from: Random, seed: number, begin: BeginStep): Promise<void> {
   const storage = { ...memory(), isShared: true };
   const name = `versions ${seed}`;
-  /** The rules of all tabs that there were: those of one that is gone hold until its trees are dropped. */
+  /** The rules of all tabs so far: the rules of a closed tab hold until its trees are dropped. */
   const seen: Definitions['sums'][] = [];
   const opened = async () => {
     const definitions = someDefinitions(from, false);
@@ -263,7 +263,7 @@ async function versions(from: Random, seed: number, begin: BeginStep): Promise<v
       await expect(run()).rejects.toEqual(failure('invalid-value'));
       other.refused += 1;
     } else if (isChange && !isReset && seen.some((sums) => areBroken(next, sums))) {
-      // The rules of another tab are in force as long as its trees are there.
+      // The rules of another tab hold as long as its trees exist.
       const error = await run().then(
         () => undefined,
         (cause: unknown) => cause,
@@ -280,7 +280,7 @@ async function versions(from: Random, seed: number, begin: BeginStep): Promise<v
     for (const tab of from.shuffle(tabs)) await check(tab.db, rows, tab.definitions, false);
     if (kind === 1) kept.push({ snapshot: db.snapshot(), rows: new Map(rows) });
     if (kind === 2) {
-      // A tab is loaded anew, with another version of the app.
+      // A tab loads again, with another version of the app.
       for (const one of kept.splice(0)) one.snapshot.release();
       await db.close();
       tabs[at] = await opened();
@@ -292,7 +292,7 @@ async function versions(from: Random, seed: number, begin: BeginStep): Promise<v
 
 const other = { steps: 0, refused: 0, either: 0 };
 
-it('two tabs with other definitions are each answered by their own, in random histories', async () => {
+it('two tabs with different definitions each read their own, in random histories', async () => {
   await forSeeds(SEEDS, versions);
   console.info(Object.entries(other).flat().join(' '));
   if (hasAllSeeds(SEEDS)) {

@@ -1,4 +1,4 @@
-/** Definitions given to `open` hold on every branch, at once, whatever was reset or reopened. */
+/** The definitions given to `open` hold on every branch, at once, also after a reset or a reopening. */
 import { describe, expect, it } from 'vitest';
 import {
   type IndexDefinitions,
@@ -17,7 +17,7 @@ const rows = (count: number): Entry[] =>
   Array.from({ length: count }, (_, at): Entry => [`s/${at}`, { n: at, m: 1 }]);
 const bad = failure('invalid-value');
 
-/** The root of a fresh store with the rows of a handle and these definitions. */
+/** Returns the root of a fresh store with the rows of a handle and these definitions. */
 async function rootOf(db: Store, sums?: SumDefinitions, indexes?: IndexDefinitions) {
   const fresh = await open('fresh', { storage: memory(), sums, indexes });
   await fresh.putMany(await db.scan().toArray());
@@ -26,7 +26,7 @@ async function rootOf(db: Store, sums?: SumDefinitions, indexes?: IndexDefinitio
   return root;
 }
 
-/** Nothing in a store says no to a row that breaks a rule which it does not have. */
+/** Expects that the store takes a row that would break a rule of sums. */
 async function takesAnything(db: Store): Promise<void> {
   await db.put('s/bad', row(-1));
   await db.delete('s/bad');
@@ -42,7 +42,7 @@ async function refusesBad(db: Store): Promise<void> {
 }
 
 describe('a rule of sums', () => {
-  it('that is dropped rules no branch any more, at the first write already', async () => {
+  it('that was dropped does not apply to any branch, from the first write on', async () => {
     const storage = memory();
     const made = await open('test', { storage, sums: RULE });
     await made.putMany(rows(50));
@@ -60,7 +60,7 @@ describe('a rule of sums', () => {
     await db.close();
   });
 
-  it('that is changed rules every branch as it is now', async () => {
+  it('that was changed applies to every branch in its new form', async () => {
     const storage = memory();
     const made = await open('test', { storage, sums: RULE });
     await made.putMany(rows(50));
@@ -68,7 +68,7 @@ describe('a rule of sums', () => {
     await made.close();
     const sums = { total: { prefix: 's/', sum: '/m' } };
     const db = await open('test', { storage, sums });
-    // Not the sum of the tree that is there still.
+    // The sum of the old tree, which still exists, is different.
     expect(() => db.sumTree('total').root).toThrow(expect.objectContaining({ code: 'not-ready' }));
     const draft = await db.branch('draft');
     await draft.put('s/x', { n: -1, m: 7 });
@@ -81,7 +81,7 @@ describe('a rule of sums', () => {
     await db.close();
   });
 
-  it('that is added is in force on every branch at its first write, and at merges', async () => {
+  it('that was added applies to every branch at its first write, and at merges', async () => {
     const storage = memory();
     const made = await open('test', { storage });
     await made.putMany(rows(50));
@@ -97,7 +97,7 @@ describe('a rule of sums', () => {
     await db.merge('draft');
     expect(db.sumTree('total').root.sum).toBe(1228n);
     expect([db.root, draft.root]).toEqual(Array(2).fill(await rootOf(db, RULE)));
-    // Also on a branch that is made after that, and on one that a handle switches to.
+    // The rule also holds on a later branch, and on a branch that a handle switches to.
     const other = await db.branch('other');
     await refusesBad(other);
     await db.switchTo('other');
@@ -105,7 +105,7 @@ describe('a rule of sums', () => {
     await db.close();
   });
 
-  it('makes its trees on every branch that is opened, without a write', async () => {
+  it('builds its trees on every branch that opens, without a write', async () => {
     const storage = memory();
     const made = await open('test', { storage, sums: { gone: { sum: '/m' } } });
     await made.putMany(rows(50));
@@ -118,7 +118,7 @@ describe('a rule of sums', () => {
     await db.close();
   });
 
-  it('refuses writes while rows break it that are stored, until one commit mends them all', async () => {
+  it('refuses writes while stored rows break it, until one commit mends them all', async () => {
     const storage = memory();
     const made = await open('test', { storage });
     await made.putMany(rows(20));
@@ -132,7 +132,7 @@ describe('a rule of sums', () => {
     await expect(db.put('s/bad', row(1))).rejects.toEqual(bad);
     await expect(db.sumTree('total').get('s/1')).rejects.toEqual(bad);
     expect(() => db.sumTree('total').root).toThrow(expect.objectContaining({ code: 'not-ready' }));
-    // Reads go on, and so does all that leaves the rows alone.
+    // Reads continue, and so do all calls that do not change rows.
     expect(await db.get('s/bad')).toEqual(row(-1));
     expect(await db.count()).toBe(22);
     expect((await db.scan({ index: 'n' }).toArray()).length).toBe(22);
@@ -151,7 +151,7 @@ describe('a rule of sums', () => {
 });
 
 describe('resetTo', () => {
-  it('a root from before a rule brings the tree along, and refuses rows that break it', async () => {
+  it('to a root from before a rule makes the tree, and refuses rows that break it', async () => {
     const storage = memory();
     const made = await open('test', { storage });
     await made.putMany(rows(30));
@@ -167,7 +167,7 @@ describe('resetTo', () => {
     await expect(db.resetTo('bad')).rejects.toEqual(bad);
     expect(db.root).toBe(root);
     await db.resetTo('before');
-    // At once.
+    // The tree is there at once.
     expect(db.sumTree('total').root.sum).toBe(435n);
     expect(db.root).toBe(await rootOf(db, RULE));
     await refusesBad(db);
@@ -177,7 +177,7 @@ describe('resetTo', () => {
     await db.close();
   });
 
-  it('a root with rules and indexes that were dropped brings none of them back', async () => {
+  it('to a root with dropped rules and indexes does not restore them', async () => {
     const storage = memory();
     const made = await open('test', {
       storage,
@@ -204,7 +204,7 @@ describe('resetTo', () => {
       await takesAnything(db);
       await db.putMany(rows(40));
     }
-    // The branch itself is as it was: nobody has opened it.
+    // The branch itself has not changed, since no handle opened it.
     expect((await db.branches())[1]?.name).toBe('before');
     const before = await db.branch('before');
     await takesAnything(before);
@@ -213,7 +213,7 @@ describe('resetTo', () => {
     await db.close();
   });
 
-  it('is one move of a pointer where the definitions are the same', async () => {
+  it('only moves the ref where the definitions are the same', async () => {
     const options = { sums: RULE, indexes: { n: { path: '/n' } } };
     const db = await open('test', { storage: memory(), ...options });
     await db.putMany(rows(30));
@@ -226,7 +226,7 @@ describe('resetTo', () => {
 });
 
 describe('repair', () => {
-  it('back to a commit of other definitions brings none of them back', async () => {
+  it('to a commit of other definitions does not restore them', async () => {
     const storage = watched(memory());
     const made = await open('test', {
       storage,
@@ -261,7 +261,7 @@ describe('repair', () => {
 });
 
 describe('handles with other definitions', () => {
-  it('have each what they name, at the same time, and drop nothing that the other one made', async () => {
+  it('have each their own definitions at the same time, and drop no tree of the other', async () => {
     const storage = { ...memory(), isShared: true };
     const one = await open('versions', {
       storage,
@@ -287,7 +287,7 @@ describe('handles with other definitions', () => {
       }
     };
     await check();
-    // Each has made what it lacks: from then on nothing is made anew or dropped by anybody.
+    // Each handle has built its missing trees: from now on no handle builds or drops any.
     const settled = async () => {
       await one.put('s/1', { n: 1, m: 1 });
       await until(() => one.root === other.root);
@@ -304,7 +304,7 @@ describe('handles with other definitions', () => {
       made.add(db.root);
       await check();
       expect(db.root).toBe(one.root);
-      // Rules of both are in force.
+      // The rules of both apply.
       await expect(one.put('s/x', { n: 1, m: -1 })).rejects.toEqual(bad);
       await expect(other.put('s/x', { n: -1, m: 1 })).rejects.toEqual(bad);
     }
@@ -312,7 +312,7 @@ describe('handles with other definitions', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('that give one name two definitions are each answered by their own', async () => {
+  it('that give one name two definitions each read their own', async () => {
     const storage = { ...memory(), isShared: true };
     const one = await open('names', { storage, sums: { total: { sum: '/n' } } });
     await one.putMany(rows(30));
@@ -333,7 +333,7 @@ describe('handles with other definitions', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('without definitions keep what there is, and its rules', async () => {
+  it('without definitions keep existing trees and their rules', async () => {
     const storage = memory();
     const options = { sums: RULE, indexes: { n: { path: '/n' } } };
     const made = await open('test', { storage, ...options });

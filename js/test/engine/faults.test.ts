@@ -1,4 +1,4 @@
-/** Storage that fails, at every call that is made to it: nothing hangs and nothing is torn. */
+/** Storage fails, at every call to it: no call hangs and no change is torn. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../src/index.js';
 import { faulty } from '../support/doubles/faulty-storage.js';
@@ -9,7 +9,7 @@ import { all, expectSame, sorted, within } from '../support/models/store-model.j
 for (const [title, operations] of Object.entries(WORKLOADS)) itIsWhole(title, operations);
 
 describe('storage that fails for long', () => {
-  it('makes each call fail, and the store works again when it does', async () => {
+  it('makes each call fail, and the store works again after it', async () => {
     const storage = faulty(memory());
     const db = await open('test', { storage });
     await db.put('a', 1);
@@ -31,7 +31,7 @@ describe('storage that fails for long', () => {
     }
   });
 
-  it('lets reads from storage fail, each with its error, and succeed later', async () => {
+  it('makes reads fail, each with its error, and succeed later', async () => {
     const storage = faulty(memory());
     const entries = sorted(rows('a', 3000, 500));
     await (await open('test', { storage })).putMany(entries);
@@ -53,7 +53,7 @@ describe('storage that fails for long', () => {
     expectSame(await db.get('a00001'), entries[1]?.[1]);
   });
 
-  it('at the end of an async source, too', async () => {
+  it('ends the load of an async source, too', async () => {
     const storage = faulty(memory());
     const db = await open('test', { storage });
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error });
@@ -73,7 +73,7 @@ describe('storage that fails for long', () => {
   });
 });
 
-it('a store that cannot be opened leaves storage closed', async () => {
+it('a store that cannot open closes storage', async () => {
   const storage = faulty(memory());
   storage.fail({ call: 'load', at: 1, when: 'before', error });
   await expect(open('test', { storage })).rejects.toBe(error);

@@ -1,4 +1,4 @@
-/** Signals are heard while code of the caller is pending, which never settles. */
+/** Calls hear their signals while code of the caller is pending, which never settles. */
 import { describe, expect, it } from 'vitest';
 import { turn } from '../../src/base/scheduler.js';
 import { importStore, memory } from '../../src/index.js';
@@ -17,7 +17,7 @@ import {
 
 const never = () => new Promise<never>(() => {});
 
-describe('a signal is heard while code of the caller is pending, which never settles:', () => {
+describe('a call hears its signal while code of the caller is pending, which never settles:', () => {
   const stream = () => new ReadableStream({ pull: never });
   const rows = () => ({ [Symbol.asyncIterator]: () => ({ next: never, return: never }) });
   async function* some() {
@@ -89,11 +89,11 @@ describe('a signal is heard while code of the caller is pending, which never set
   }
 });
 
-it('an import that is aborted while it waits for the rest of its source lets go of storage', async () => {
+it('an import that is aborted while it waits for its source releases storage', async () => {
   const { db, copy } = await sceneOf();
   await db.close();
   const storage = watched(memory());
-  // Cut off, so that it goes on from there.
+  // The source is cut off here, so that the next import continues there.
   const cut = copy.slice(0, copy.size - 100);
   await expect(importStore('rest', cut, { storage })).rejects.toEqual(failure('invalid-export'));
   const closed = storage.closed;

@@ -1,4 +1,4 @@
-/** Every call that takes a signal, the store that it is made on, and how it settles. */
+/** All calls that take a signal, the store of the calls, and a wait for their ends. */
 import { expect } from 'vitest';
 import { turn } from '../../src/base/scheduler.js';
 import { importStore, memory, open, type Store } from '../../src/index.js';
@@ -9,7 +9,7 @@ export const ROWS = Array.from({ length: 600 }, (_, at) => ({
   n: at,
   text: 'x'.repeat(90),
 }));
-// More than a commit hands over in the slice that made it.
+// More rows than a commit hands over in the slice that made it.
 export const NEW = Array.from({ length: 600 }, (_, at) => ({
   id: `n${at}`,
   n: at,
@@ -28,14 +28,14 @@ export const SUMS = { total: { sum: '/n' } };
 export interface Scene {
   readonly db: Store;
   readonly storage: StuckStorage;
-  /** An export of a store. */
+  /** The export of a store. */
   readonly copy: Blob;
 }
 
 export interface Call {
   readonly title: string;
   run(scene: Scene, signal: AbortSignal): Promise<unknown>;
-  /** Fewer calls of storage than two are made for it: what it needs is in memory. */
+  /** 0 when the call makes fewer than two storage calls, since its chunks are in memory. */
   readonly reads?: 0;
 }
 
@@ -189,7 +189,7 @@ export const CALLS: Call[] = [
   },
 ];
 
-/** So many turns of the event loop may pass until a call that was aborted has settled. */
+/** The number of turns of the event loop in which an aborted call must settle. */
 export const TURNS = 4;
 
 export async function sceneOf(cacheBytes?: number): Promise<Scene> {
@@ -208,12 +208,12 @@ export async function sceneOf(cacheBytes?: number): Promise<Scene> {
   const options = { storage, indexes: INDEXES, sums: SUMS, cacheBytes, sliceMs: 1 };
   const db = await open('signals', options);
   await db.sumTree('total').get('k1');
-  // What is loaded later is there.
+  // The diff loads code that is loaded on demand.
   await db.diff(db.root, db.root).toArray();
   return { db, storage, copy };
 }
 
-/** How a call has ended. */
+/** The result or the error of a call. */
 export type End = { readonly made: unknown } | { readonly cause: unknown };
 
 export function watchedCall(promise: Promise<unknown>) {
@@ -229,7 +229,7 @@ export function watchedCall(promise: Promise<unknown>) {
   return state;
 }
 
-/** What a commit that is under way ends with, its outcome decides: an engine may take its time. */
+/** Waits until a call has settled. A commit in progress decides its outcome, and an engine may take its time. */
 export async function settles(
   state: { end?: End },
   message: string,
@@ -241,6 +241,6 @@ export async function settles(
   return state.end as End;
 }
 
-/** The roots of all branches. */
+/** Returns the roots of all branches. */
 export const standing = async (db: Store) =>
   (await db.branches()).map(({ root }) => root).join(' ');

@@ -1,10 +1,10 @@
-/** What signals and their listeners cost, by what Node tells of it. */
+/** The memory of signals and their listeners, as Node reports it. */
 import { describe, expect, it, vi } from 'vitest';
 import { memory, open } from '../../src/index.js';
 import type { Entry } from '../support/models/store-model.js';
 
 describe('an async source with a signal', () => {
-  it('costs no memory for each row', async () => {
+  it('needs no memory for each row', async () => {
     const db = await open('test', { storage: memory() });
     const { gc } = globalThis as { gc?: () => void };
     const heldBy = async (signal?: AbortSignal) => {
@@ -29,7 +29,7 @@ describe('an async source with a signal', () => {
   });
 });
 
-it('many changes at once warn of no leak of listeners', async () => {
+it('many changes at once cause no warning of a leak of listeners', async () => {
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
   const db = await open('test', { storage: memory() });
   for (let round = 0; round < 3; round++) {

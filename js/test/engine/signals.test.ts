@@ -1,6 +1,6 @@
 /**
- * Signals are heard at every await, over the whole API: whenever a signal is aborted, the call settles within a
- * few turns, the store holds what it held or all of the write, and `close` settles.
+ * Every await of the whole API hears its signal: whenever a signal is aborted, the call settles within a few turns, the
+ * store holds its old rows or the whole write, and `close` settles.
  */
 import { describe, expect, it } from 'vitest';
 import { turn } from '../../src/base/scheduler.js';
@@ -67,21 +67,21 @@ describe('a signal', () => {
         const abort = new AbortController();
         storage.stickAt(nth);
         const state = watchedCall(call.run(scene, abort.signal));
-        // By the clock: what a blob gives is read beside the turns.
+        // By the clock: blobs are read outside of the turns.
         const until = performance.now() + 10_000;
         while (performance.now() < until && storage.stuck === 'no' && state.end === undefined) {
           await turn();
         }
         const { stuck } = storage;
         if (stuck === 'no') {
-          // There were not as many.
+          // The call made fewer storage calls.
           expect(state.end, `${nth}`).toBeDefined();
           await within(db.close());
           return false;
         }
         abort.abort('mine');
         if (stuck === 'commit') {
-          // Its outcome decides.
+          // The outcome of the commit decides.
           for (let at = 0; at < TURNS; at++) await turn();
           storage.release();
           await within(
@@ -103,7 +103,7 @@ describe('a signal', () => {
         await again.close();
         return true;
       });
-      // All of them, but for one that is small, wait for storage.
+      // All calls but a small one wait for storage.
       expect(end).toBeGreaterThan((call.reads ?? 1) - 1);
     });
   }

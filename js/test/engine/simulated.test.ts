@@ -1,7 +1,7 @@
 /**
- * The simulated store: whatever crashes when, what is left is a commit that was made, with its
- * rows, and not older than promised; or its reader is told which chunk is gone.
- * `SEED=n` runs one seed; `node scripts/simulate.mjs` runs a million, outside of this runner.
+ * The simulated store: whatever crashes when, the store ends at a whole commit that was made and is not older than
+ * promised, or its reader learns which chunk is gone. `SEED=n` runs one seed; `node scripts/simulate.mjs` runs a
+ * million, outside of this runner.
  */
 import { expect, it } from 'vitest';
 import { forSeeds, hasAllSeeds, runSeed } from '../support/property.js';
@@ -9,10 +9,10 @@ import { simulate, Tally } from '../support/worlds/crash-simulation.js';
 
 const SEEDS = 4_000;
 
-/** Seeds that found something: a damaged copy of a chunk hid a whole one. */
+/** Seeds that found a bug: a damaged copy of a chunk hid a whole one. */
 const FOUND = [28_449, 35_309, 47_230, 24_658, 73_777];
 
-it('after crashes no promise is broken', async () => {
+it('no crash breaks a promise', async () => {
   const tally = new Tally();
   const run = (_: unknown, seed: number) => simulate(seed, tally);
   for (const seed of FOUND) await runSeed(seed, run);
@@ -21,7 +21,7 @@ it('after crashes no promise is broken', async () => {
   console.info(`${seeds.length} seeds: ${facts.join(', ')}`);
   expect(tally.seeds).toBe(FOUND.length + seeds.length);
   if (!hasAllSeeds(SEEDS)) return;
-  // Else the simulation no longer simulates.
+  // Otherwise the simulation does not simulate.
   expect(tally.processCrashes).toBeGreaterThan(SEEDS / 2);
   expect(tally.powerCrashes).toBeGreaterThan(SEEDS / 2);
   expect(tally.killedTabs).toBeGreaterThan(SEEDS / 10);

@@ -1,7 +1,7 @@
 /**
  * Patches, transactions, bulk changes, indexes, sum trees, branches, snapshots and watching over two handles of one
- * store: after every step the rows are the model's, each index and each sum is that of the rows, each copy that
- * watching keeps is what is stored, and the root is that of a fresh store.
+ * store: after every step the rows, indexes and sums are the model's, each copy that a watch keeps equals the stored
+ * rows, and the root is the root of a fresh store.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
@@ -25,7 +25,7 @@ const INDEXES: IndexDefinitions = {
   both: { path: ['/state', '/tags'] },
 };
 
-/** A sum tree that follows some of the rows; another one is changed by hand. */
+/** A sum tree that follows some of the rows; another tree is changed by hand. */
 const SUMS = { amounts: { sum: '/amount', prefix: 'k' } };
 const BY_HAND = 'hand';
 
@@ -43,7 +43,7 @@ function rowOf(from: Random): Record<string, unknown> {
 
 type Rows = Map<string, unknown>;
 
-/** The leaves put by hand that go with a model of rows. */
+/** Returns the leaves put by hand that go with a model of rows. */
 const hands = new WeakMap<Rows, Map<string, bigint>>();
 
 function handOf(rows: Rows): Map<string, bigint> {
@@ -131,7 +131,7 @@ async function change(db: Store, rows: Rows, from: Random): Promise<void> {
   }
 }
 
-/** Compares what a handle reads with its model. */
+/** Compares the reads of a handle with its model. */
 async function checkReads(db: Store, rows: Rows): Promise<void> {
   const expected = sorted(rows);
   expectSame(await all(db), expected, 'rows');
@@ -153,7 +153,7 @@ async function checkReads(db: Store, rows: Rows): Promise<void> {
   }
 }
 
-/** As `checkReads`, and compares the root with that of a fresh store. */
+/** Calls `checkReads`, and compares the root with the root of a fresh store. */
 async function check(db: Store, rows: Rows): Promise<void> {
   await checkReads(db, rows);
   const expected = sorted(rows);
@@ -164,7 +164,7 @@ async function check(db: Store, rows: Rows): Promise<void> {
   await fresh.close();
 }
 
-it('all of it goes together, in random histories', async () => {
+it('all features work together, in random histories', async () => {
   await forSeeds(25, async (from, seed, begin) => {
     const storage = { ...memory(), isShared: true };
     const dbs = await Promise.all(
@@ -181,7 +181,7 @@ it('all of it goes together, in random histories', async () => {
       const kind = from.below(10);
       begin({ kind: ['merge of a draft', 'undone'][kind] ?? 'change', rows });
       if (kind === 0) {
-        // A draft in which other keys change than on the main branch.
+        // A draft that changes other keys than the main branch.
         const draft = await one.branch(`draft ${step}`);
         const drafted = copyOf(rows);
         for (let edit = 0; edit < 3; edit++) await change(draft, drafted, from);
@@ -196,7 +196,7 @@ it('all of it goes together, in random histories', async () => {
             return conflict[choice];
           },
         });
-        // What the merge made is held to the rows that it holds: the model of merges is elsewhere.
+        // The model takes the rows of the merge; `merge-random.test.ts` has a model of merges.
         const merged = new Map(await all(one));
         for (const [key, value] of asked) expect(merged.get(key)).toEqual(value);
         for (const [key, value] of merged) {
@@ -207,7 +207,7 @@ it('all of it goes together, in random histories', async () => {
         await draft.close();
         await one.deleteBranch(`draft ${step}`);
       } else if (kind === 1) {
-        // Undone by a snapshot.
+        // A snapshot undoes the change.
         const before = one.snapshot();
         await change(one, copyOf(rows), from);
         expectSame(await before.scan().toArray(), sorted(rows), 'the snapshot');
@@ -218,12 +218,12 @@ it('all of it goes together, in random histories', async () => {
         await change(db, rows, from);
       }
       const root = one.root;
-      // The other handle hears of it in its own time.
+      // The other handle follows in its own time.
       await until(() =>
         dbs.every((db) => db.root === dbs[0]?.root && (kind > 1 || db.root === root)),
       );
       await check(one, rows);
-      // The root stands for the rest; what another handle reads by it is its own.
+      // The root stands for all rows; the other handle still reads through its own caches.
       for (const db of dbs.slice(1)) await checkReads(db, rows);
       for (const copy of copies) {
         const isThere = () => isDeepStrictEqual(sorted(copy.rows), sorted(rows));

@@ -17,7 +17,7 @@ const ROWS = isDeep ? 50_000 : 20_000;
 const CUTS = isDeep ? 8 : 3;
 const tasks = table<Task>()({ key: ['id'], indexes: { byTitle: ['title'] } });
 
-test('many rows from Dexie: each part is read once, and all are there once', async () => {
+test('many rows from Dexie are each read once and stored once', async () => {
   const old = new Dexie('many');
   old.version(1).stores({ tasks: '++id' });
   const rows = Array.from({ length: ROWS }, (_, at) => ({
@@ -53,7 +53,7 @@ test('many rows from Dexie: each part is read once, and all are there once', asy
     }
     expect(result).toMatchObject({ status: 'imported', rows: ROWS, applied: ROWS, refused: 0 });
     expect([cuts, await db.tasks.count()]).toEqual([CUTS, ROWS]);
-    // What was committed was not read again; of each call at most one batch was not.
+    // Committed rows are not read again; each call loses at most one batch.
     expect(mapped).toBeLessThanOrEqual(ROWS + CUTS * 4000);
     const again = await importFrom(source, db.tasks, { again: true });
     expect(again).toMatchObject({ rows: ROWS, applied: 0, changedMeanwhile: 0, verified: true });

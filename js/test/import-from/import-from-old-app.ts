@@ -14,7 +14,7 @@ export const openIssues = () => open('app', { storage: memory(), tables: { issue
 
 let counter = 0;
 
-/** The name of a database that there is not. */
+/** Returns the name of a database that does not exist. */
 export const nextName = () => `old-${++counter}`;
 
 export const issueOf = (at: number): Issue => ({

@@ -9,7 +9,7 @@ import { type Note, NoteSource } from './import-from-source.js';
 const notes = table<Note>()({ key: 'id', indexes: { byKind: ['kind'] } });
 const openNotes = (storage: Storage = memory()) => open('app', { storage, tables: { notes } });
 
-test('it goes on behind the last batch that was written, and nothing is seen before its end', async () => {
+test('an import resumes behind its last written batch, and shows no rows before its end', async () => {
   const source = new NoteSource();
   source.add(2000, 4000);
   const db = await openNotes();
@@ -42,7 +42,7 @@ test('it goes on behind the last batch that was written, and nothing is seen bef
   expect(source.opened).toBe(0);
 });
 
-test('whatever point it is cut off at, and whatever changes, in the end both sides are equal', async () => {
+test('an import that is cut off at random makes both sides equal in the end, whatever changes', async () => {
   await forSeeds(25, async (from, _, begin) => {
     const source = new NoteSource();
     source.add(10 + from.below(700), from.pick([20, 3000, 9000]));
@@ -74,7 +74,7 @@ test('whatever point it is cut off at, and whatever changes, in the end both sid
     const verify = from.next() < 0.7;
     let done: Awaited<ReturnType<typeof importFrom>> | undefined;
     for (let cuts = from.below(6); done === undefined; cuts--) {
-      // What changes during the last call may come too late for it.
+      // A change during the last call may come too late for it.
       isChanging = false;
       const stop = new AbortController();
       const how = from.pick(['abort', 'close', 'fail'] as const);
@@ -135,7 +135,7 @@ test('whatever point it is cut off at, and whatever changes, in the end both sid
   });
 });
 
-test('cut off in each phase, by a signal and with its store, it comes to the same end', async () => {
+test('an import cut off in each phase, by a signal and with its store, ends with the same rows', async () => {
   for (const phase of ['reading', 'verifying', 'merging']) {
     for (const how of ['abort', 'close']) {
       const source = new NoteSource();
@@ -171,7 +171,7 @@ test('cut off in each phase, by a signal and with its store, it comes to the sam
   }
 });
 
-test('what the old app changes, adds and deletes meanwhile comes in, and is told', async () => {
+test('an import brings in and counts the rows that the old app changes, adds and deletes while it runs', async () => {
   const source = new NoteSource();
   source.add(600, 4000);
   const db = await openNotes();
@@ -190,7 +190,7 @@ test('what the old app changes, adds and deletes meanwhile comes in, and is told
   expect(await db.notes.toArray()).toEqual(source.rows);
 });
 
-test('a source that has become empty deletes nothing', async () => {
+test('a source that has become empty deletes no rows', async () => {
   const source = new NoteSource();
   source.add(20);
   const db = await openNotes();
@@ -204,7 +204,7 @@ test('a source that has become empty deletes nothing', async () => {
   expect(await db.notes.toArray()).toEqual(source.rows);
 });
 
-test('so does one that cannot tell how many records it has', async () => {
+test('a source that cannot count its records deletes no rows', async () => {
   let rows: Note[] = [{ id: 'a', text: '1' }];
   const source = fromEntries({
     name: 'stream',
@@ -219,7 +219,7 @@ test('so does one that cannot tell how many records it has', async () => {
   expect(await db.notes.count()).toBe(1);
 });
 
-test('entries that fail when they are let go of end nothing', async () => {
+test('an entry that fails to close does not end an import', async () => {
   for (const isAsync of [true, false]) {
     let ends = 0;
     const fail = () => {
@@ -246,7 +246,7 @@ test('entries that fail when they are let go of end nothing', async () => {
   }
 });
 
-test('an app that writes all the time does not keep it from its end', async () => {
+test('an import ends although an app writes all the time', async () => {
   const source = new NoteSource();
   source.add(50);
   let count = 0;
@@ -258,13 +258,13 @@ test('an app that writes all the time does not keep it from its end', async () =
   const result = await importFrom(source, db.notes);
   expect(result).toMatchObject({ status: 'imported', rows: 50, verified: false });
   expect(result.changedMeanwhile).toBeGreaterThan(1);
-  // One whose number of records is another one each time.
+  // A source whose record count changes at each read.
   source.onRead = () => {
     count += 1;
     if (count % 2) source.notes.delete('n000003');
     else source.notes.set('n000003', { id: 'n000003', text: 'again' });
   };
-  // It ends one way or the other, and another call mends it.
+  // The import ends or rejects, and another call completes it.
   await importFrom(source, db.notes, { again: true }).catch((cause) => {
     expect(cause.code).toBe('conflict');
   });
@@ -274,7 +274,7 @@ test('an app that writes all the time does not keep it from its end', async () =
   expect(await db.notes.toArray()).toEqual(source.rows);
 });
 
-test('what was compared before an import was cut off is compared again', async () => {
+test('a resumed import compares its rows again', async () => {
   const source = new NoteSource();
   source.add(900, 4000);
   const db = await openNotes();
@@ -290,7 +290,7 @@ test('what was compared before an import was cut off is compared again', async (
   expect(await db.notes.toArray()).toEqual(source.rows);
 });
 
-test('a target on a branch has an import of its own', async () => {
+test('a target on a branch has its own import', async () => {
   const source = new NoteSource();
   source.add(10);
   const db = await openNotes();

@@ -1,4 +1,4 @@
-/** A source in memory that changes, waits and fails as it is told to. */
+/** A source in memory that changes, waits and fails on request. */
 import type { RecordBatch, RecordSource } from '../../src/import-from/index.js';
 
 export interface Note {
@@ -10,7 +10,7 @@ export interface Note {
 export class NoteSource implements RecordSource<Note, string> {
   readonly notes = new Map<string, Note>();
   readonly name: string;
-  /** Called before each read. */
+  /** Is called before each read. */
   onRead: (after: string) => unknown = () => {};
   reads = 0;
   opened = 0;
@@ -26,7 +26,7 @@ export class NoteSource implements RecordSource<Note, string> {
     }
   }
 
-  /** As rows of a table are: in the order of their keys. */
+  /** In the order of the keys, as the rows of a table are. */
   get rows(): Note[] {
     return [...this.notes.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }

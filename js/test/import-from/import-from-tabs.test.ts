@@ -1,4 +1,4 @@
-/** Imports of several tabs, also where locks do not keep them apart. */
+/** Imports in several tabs, also where locks do not keep them apart. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { fromEntries, importFrom } from '../../src/import-from/index.js';
 import { memory, open, type Storage } from '../../src/index.js';
@@ -13,7 +13,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test('of two calls one imports, and the other waits and sees it done', async () => {
+test('one of two calls imports, and the other waits for its end', async () => {
   const source = new NoteSource();
   source.add(1000, 3000);
   const storage = memory();
@@ -43,13 +43,13 @@ test('tabs that hold one lock at a time by mistake, as after a freeze, do not ha
   });
 });
 
-/** As in tabs without Web Locks, or after one was frozen: each tab takes the lock for its own. */
+/** Grants each tab its own lock, as without Web Locks or after a tab was frozen. */
 function lockForAll(): void {
   const request = (_: string, __: object, hold: (lock: unknown) => unknown) => hold({});
   vi.stubGlobal('navigator', { locks: { request, query: async () => ({}), areKept: true } });
 }
 
-test('a tab that was overtaken while it had rows at hand does not write them', async () => {
+test('an overtaken tab does not write the rows that it has read', async () => {
   lockForAll();
   const source = new NoteSource();
   source.add(10);
@@ -75,7 +75,7 @@ test('a tab that was overtaken while it had rows at hand does not write them', a
   expect((await importFrom(source, other.notes)).status).toBe('imported');
   thaw();
   expect((await late).status).toBe('already');
-  // What it had read would be the older form: the next merge would bring that.
+  // The frozen tab had read the older row, which the next merge would bring.
   const again = await importFrom(source, other.notes, { again: true });
   expect(again).toMatchObject({ applied: 0, changedMeanwhile: 0, verified: true });
   expect((await frozen.notes.get('n000000'))?.text).toBe('newer');
@@ -91,7 +91,7 @@ test('a state that another tab puts just before the merge does not stay among th
   let merges = 0;
   one.merge = async (...given: Parameters<typeof merge>) => {
     merges += 1;
-    // Twice, and another one each time: then the merge finds the first one deleted here and changed there.
+    // Twice, each time with a new state: the merge finds the first state deleted here and changed there.
     if (merges <= 2) {
       source.notes.set(`more-${merges}`, { id: `more-${merges}`, text: 'meanwhile' });
       const stop = new AbortController();
@@ -110,7 +110,7 @@ test('a state that another tab puts just before the merge does not stay among th
   expect(one.root).toBe(only.root);
 });
 
-test('a tab that merges while another one says that it is done merges no more than rows', async () => {
+test('a tab that merges while another one reports its end merges only rows', async () => {
   lockForAll();
   const source = new NoteSource();
   source.add(10);
@@ -146,7 +146,7 @@ test('a tab that merges while another one says that it is done merges no more th
   expect(fresh.root).toBe(only.root);
 });
 
-test('a tab that was overtaken while it read ahead loses nothing, also without the check', async () => {
+test('a tab that was overtaken while it read ahead loses no rows, also without the check', async () => {
   lockForAll();
   const all = new NoteSource();
   all.add(600, 4000);
@@ -180,7 +180,7 @@ test('a tab that was overtaken while it read ahead loses nothing, also without t
         onProgress: () => stop.abort(),
       });
       await expect(cut).rejects.toMatchObject({ code: 'aborted' });
-      // What it reads ahead is not there yet when it finds that it was overtaken.
+      // The rows that it reads ahead have not arrived when it notices.
       goOn();
       return note;
     },
@@ -189,7 +189,7 @@ test('a tab that was overtaken while it read ahead loses nothing, also without t
   expect(await frozen.notes.toArray()).toEqual(all.rows);
 });
 
-test('a branch that another tab has deleted is begun anew, without the rows of the app', async () => {
+test('an import begins again, without the rows of the app, after another tab has deleted its branch', async () => {
   const source = new NoteSource();
   source.add(10);
   const storage = memory();
@@ -197,7 +197,7 @@ test('a branch that another tab has deleted is begun anew, without the rows of t
   const { branch } = await importFrom(source, one.notes);
   const own: Note = { id: 'zz-own', text: 'of the new app' };
   await one.notes.put(own);
-  // As one who was asked just before: between the two nobody keeps others from deleting it.
+  // This tab asked just before: no lock prevents the deletion in between.
   const before = await two.branches();
   two.branches = async () => before;
   await one.deleteBranch(branch);

@@ -23,7 +23,7 @@ beforeEach(() => {
   name = nextName();
 });
 
-test('keys of all kinds come into a prefix of a store, and back', async () => {
+test('keys of all kinds are mapped into a prefix of a store, and back', async () => {
   const keys: IDBValidKey[] = [
     ...['plain', 'ä/ö', ''],
     ...[0, -1.5, 1e300, 42],
@@ -65,7 +65,7 @@ test('keys of all kinds come into a prefix of a store, and back', async () => {
   ]);
 });
 
-test('keys that cannot be mapped are named', async () => {
+test('an error names the keys that cannot be mapped', async () => {
   const old = keyval.createStore(name, 'keyval');
   const db = await open('app', { storage: memory() });
   const source = fromIdbKeyval({ database: name });
@@ -91,7 +91,7 @@ test('keys that cannot be mapped are named', async () => {
   }
 });
 
-test('of two records with one key one is named; a key of their own mends that', async () => {
+test('an error names one of two records with the same key, and an own key resolves that', async () => {
   const old = keyval.createStore(name, 'keyval');
   await keyval.setMany(
     [
@@ -124,7 +124,7 @@ test('of two records with one key one is named; a key of their own mends that', 
   ]);
 });
 
-test('inline keys that are numbers, and keys of several parts', async () => {
+test('inline keys may be numbers, and have several parts', async () => {
   const old = new Dexie(name);
   old.version(1).stores({ tasks: '++id', comments: '[issue+number]' });
   await old.table('tasks').bulkAdd([{ title: 'a' }, { title: 'b' }]);
@@ -167,7 +167,7 @@ interface Photo {
   big: bigint;
 }
 
-test('dates, sets, maps, bytes and files come into a structured table; a plain one refuses them', async () => {
+test('a structured table takes dates, sets, maps, bytes and files, and a plain one refuses them', async () => {
   const old = new Dexie(name);
   old.version(1).stores({ photos: 'id' });
   const made = {
@@ -205,7 +205,7 @@ test('dates, sets, maps, bytes and files come into a structured table; a plain o
   old.close();
 });
 
-test('what localForage has stored, and blobs as it encodes them for browsers that cannot store them', async () => {
+test('an import reads items of localForage, and blobs encoded for browsers that cannot store them', async () => {
   const old = localforage.createInstance({ name, driver: localforage.INDEXEDDB });
   await old.setItem('settings', { theme: 'dark' });
   await old.setItem('count', 3);
@@ -229,7 +229,7 @@ test('what localForage has stored, and blobs as it encodes them for browsers tha
   expect(await db.get('settings/encoded')).toEqual(new Uint8Array([0, 255, 104, 105]));
 });
 
-test('plain IndexedDB, and entries of anything else', async () => {
+test('an import reads plain IndexedDB, and entries of any other source', async () => {
   await new Promise<void>((resolve, reject) => {
     const request = indexedDB.open(name, 7);
     request.onupgradeneeded = () => {
@@ -276,7 +276,7 @@ interface Part {
   parts: Part[];
 }
 
-/** As structured clones keep them: each knows what it is part of. */
+/** Returns a cycle as structured clones keep it: each part refers to its whole. */
 function circle(count: number): Part {
   const whole: Part = { id: 'whole', parts: [] };
   whole.parts = Array.from({ length: count }, (_, at) => ({
@@ -290,7 +290,7 @@ test('each part of a value is counted once, however often it is reached', () => 
   expect((thirty ?? 0) - (twenty ?? 0)).toBe((twenty ?? 0) - (ten ?? 0));
 });
 
-test('an object is not taken for bytes, a blob or a set by the names of its members', () => {
+test('an object does not pass for bytes, a blob or a set by the names of its members', () => {
   const named = { byteLength: Number.NaN, size: 3 };
   expect(sizeOf(named)).toBe(16 + 'byteLength'.length + 8 + 'size'.length + 8);
   class Box {

@@ -1,4 +1,4 @@
-/** Imports of databases that Dexie has written: what comes in, once and again, and what a caller decides. */
+/** Imports of databases that Dexie has written: first and repeated imports, and the decisions of the caller. */
 import 'fake-indexeddb/auto';
 import { beforeEach, expect, test } from 'vitest';
 import {
@@ -45,7 +45,7 @@ test('a Dexie table becomes a table, in one commit, while Dexie has it open', as
   await db.close();
 });
 
-test('the root is that of the same rows which were put: nothing of an import is among them', async () => {
+test('the root equals the root of the same rows put by hand, without traces of an import', async () => {
   const old = await writeOld(name, 500);
   const [db, other] = [await openIssues(), await openIssues()];
   await importFrom(fromDexie<Issue>({ database: name, table: 'issues' }), db.issues);
@@ -54,7 +54,7 @@ test('the root is that of the same rows which were put: nothing of an import is 
   old.close();
 });
 
-test('a second call resolves at once; again brings in what both sides have changed since', async () => {
+test('a second call resolves at once, and again brings in the later changes of both sides', async () => {
   const old = await writeOld(name, 2000);
   const source = fromDexie<Issue>({ database: name, table: 'issues' });
   const db = await openIssues();
@@ -86,7 +86,7 @@ test('a second call resolves at once; again brings in what both sides have chang
     'Only there',
   ]);
   expect(await db.issues.getMany(['i000002', 'i000004'])).toEqual([undefined, undefined]);
-  // Once more: nothing is left to do.
+  // Once more: there is no work left.
   const fourth = await importFrom(source, db.issues, { again: true });
   expect(fourth).toMatchObject({ applied: 0, conflicts: 0, verified: true, rows: 2000 });
   old.close();
@@ -120,7 +120,7 @@ test('rows that both sides have changed are conflicts, and onConflict decides', 
   old.close();
 });
 
-test('a row with another key is no answer of onConflict', async () => {
+test('onConflict must not return a row with another key', async () => {
   const old = await writeOld(name, 2);
   const db = await openIssues();
   await db.issues.put({ ...issueOf(1), title: 'mine' });
@@ -140,7 +140,7 @@ test('each source and place has a branch of its own, whatever their names', asyn
   expect(await db.scan().keys().toArray()).toEqual(['b/k', 'k']);
 });
 
-test('a row that the table had before is a conflict unless it is the same', async () => {
+test('an earlier row of the table is a conflict unless it is equal', async () => {
   const old = await writeOld(name, 3);
   const db = await openIssues();
   await db.issues.put(issueOf(0));
@@ -161,7 +161,7 @@ test('a database that does not exist is not made, and leaves no branch', async (
   const db = await openIssues();
   const source = fromDexie<Issue>({ database: name, table: 'issues' });
   expect(await importFrom(source, db.issues)).toMatchObject({ status: 'absent', rows: 0 });
-  // Where it cannot be listed, the upgrade that would make it is given up.
+  // Where databases cannot be listed, the upgrade that would make one is aborted.
   const { databases } = indexedDB;
   Object.defineProperty(indexedDB, 'databases', { value: undefined, configurable: true });
   expect(await importFrom(source, db.issues)).toMatchObject({ status: 'absent' });
@@ -169,7 +169,7 @@ test('a database that does not exist is not made, and leaves no branch', async (
   const names = (await indexedDB.databases()).map((one) => one.name);
   expect(names).not.toContain(name);
   expect((await db.branches()).map((branch) => branch.name)).toEqual(['main']);
-  // A store that is not there may be a mistake in its name.
+  // A missing store may be a mistake in its name.
   const old = await writeOld(name, 1);
   const typo = importFrom(fromDexie<Issue>({ database: name, table: 'issue' }), db.issues);
   await expect(typo).rejects.toThrow('has no object store issue, but issues, others');
@@ -177,7 +177,7 @@ test('a database that does not exist is not made, and leaves no branch', async (
   old.close();
 });
 
-test('an upgrade by the old app, and a deletion, are not blocked by an import', async () => {
+test('an import does not block an upgrade by the old app, nor a deletion', async () => {
   const old = await writeOld(name, 3000);
   old.close();
   const db = await openIssues();
@@ -209,14 +209,14 @@ test('an upgrade by the old app, and a deletion, are not blocked by an import', 
     request.onsuccess = resolve;
     request.onblocked = reject;
   });
-  // What is done stays done; without its branch there is nothing to import.
+  // A finished import stays finished; without its branch there are no rows to import.
   expect(await importFrom(source, db.issues)).toMatchObject({ status: 'already' });
   await db.deleteBranch(branch);
   expect(await importFrom(source, db.issues)).toMatchObject({ status: 'absent' });
   expect(await db.issues.count()).toBe(3001);
 });
 
-test('a dry run lists what would fail, and writes nothing', async () => {
+test('a dry run lists the rows that would fail, and does not write', async () => {
   const old = await writeOld(name, 10);
   await old.table('issues').put({ id: 'bad', title: new Map(), status: 'x' });
   await old.table('issues').put({ id: 'worse', title: Number.NaN, status: 'x' });
@@ -236,7 +236,7 @@ test('a dry run lists what would fail, and writes nothing', async () => {
   old.close();
 });
 
-test('map makes rows, leaves records out, and what it throws ends the import as it is', async () => {
+test('map makes rows and leaves records out, and its exceptions end the import unchanged', async () => {
   const old = await writeOld(name, 30);
   const db = await openIssues();
   const source = fromDexie<Issue>({ database: name, table: 'issues' });

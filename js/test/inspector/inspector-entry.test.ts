@@ -25,7 +25,7 @@ describe('openInspector', () => {
     expect(document.querySelector('iframe')).toBeNull();
   });
 
-  it('opens a window, or says why there is none', () => {
+  it('opens a window, or says why it cannot', () => {
     const close = vi.fn();
     const opening = vi.spyOn(window, 'open').mockReturnValueOnce({ close } as never);
     openInspector({ page }).close();
@@ -35,7 +35,7 @@ describe('openInspector', () => {
     expect(() => openInspector({ page })).toThrow(failure('blocked'));
   });
 
-  it('refuses what cannot work', () => {
+  it('refuses arguments that cannot work', () => {
     const bad = [
       undefined,
       {},
@@ -61,7 +61,7 @@ describe('the list of stores', () => {
     expect(await storeNames()).toEqual(['', 'a/ü', 'b']);
   });
 
-  it('is not known where databases are not listed', async () => {
+  it('is unknown where databases are not listed', async () => {
     expect(await storeNames({} as IDBFactory)).toBeUndefined();
   });
 });

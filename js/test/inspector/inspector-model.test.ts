@@ -1,4 +1,4 @@
-/** What the inspector makes of values, definitions, differences, locks and times. */
+/** The forms in which the inspector shows values, definitions, differences, locks and times. */
 import { describe, expect, it } from 'vitest';
 import { linesBetween } from '../../src/inspector/model/lines.js';
 import { locksOf } from '../../src/inspector/model/lock-list.js';
@@ -19,7 +19,7 @@ import { failure } from '../support/models/store-model.js';
 import { forSeeds } from '../support/property.js';
 
 describe('values', () => {
-  it('come back from the text that is edited', async () => {
+  it('come back from the edited text', async () => {
     await forSeeds(100, async (from) => {
       const value = from.value();
       expect(valueFrom(editableOf(value), 'json')).toEqual(JSON.parse(JSON.stringify(value)));
@@ -46,7 +46,7 @@ describe('values', () => {
     ]);
   });
 
-  it('are refused with what is wrong', () => {
+  it('are refused with the reason', () => {
     expect(() => valueFrom('{"a":', 'json')).toThrow(failure('invalid-value'));
     for (const text of ['0', 'xy', '00 1']) {
       expect(() => valueFrom(text, 'bytes'), text).toThrow(failure('invalid-value'));
@@ -56,7 +56,7 @@ describe('values', () => {
 });
 
 describe('lines of two texts', () => {
-  it('lead from each text to the other, and keep what is common', async () => {
+  it('lead from each text to the other, and keep the common lines', async () => {
     await forSeeds(300, async (from) => {
       const text = () =>
         Array.from({ length: from.below(12) }, () => from.pick(['a', 'b', 'c'])).join('\n');
@@ -70,7 +70,7 @@ describe('lines of two texts', () => {
     });
   });
 
-  it('are as few as they can be', () => {
+  it('are as few as possible', () => {
     const ops = (before?: string, after?: string) =>
       linesBetween(before, after).map(({ op, text }) => `${op} ${text}`);
     expect(ops('{\n"a": 1,\n"b": 2\n}', '{\n"a": 1,\n"b": 3\n}')).toEqual([
@@ -92,7 +92,7 @@ describe('lines of two texts', () => {
 });
 
 describe('definitions', () => {
-  it('are read from the names of trees, and unknown ones are not guessed', () => {
+  it('are read from the names of trees, without guesses at unknown names', () => {
     expect(definitionOf('["","/a"]')).toEqual({ path: ['/a'] });
     expect(definitionOf('["t/","/a","w/b","?"]')).toEqual({
       path: ['/a', { words: '/b' }],
@@ -111,7 +111,7 @@ describe('definitions', () => {
     expect(titleOf({ path: '' })).toBe('the value');
   });
 
-  it('of an index that is being built are told, with how many entries it has', () => {
+  it('of an index under construction include its number of entries', () => {
     const text = (value: string) => [...new TextEncoder().encode(value)];
     const tree = (name: string, count: number, ...reach: number[]) => [
       name.length,
@@ -186,7 +186,7 @@ describe('addresses', () => {
 });
 
 describe('locks', () => {
-  it('are those of one store, with who has them', () => {
+  it('belong to one store, and name their holders', () => {
     const lock = (name: string, clientId: string): LockInfo => ({ name, clientId, mode: 'shared' });
     const { locks, clients } = locksOf(
       {
@@ -211,7 +211,7 @@ describe('locks', () => {
 });
 
 describe('times', () => {
-  it('are bars of long tasks and measures, on rows where none covers another', () => {
+  it('are bars of long tasks and measures, on rows without overlaps', () => {
     const line = new TimeLine();
     let told = 0;
     const stop = line.subscribe(() => told++);
@@ -238,7 +238,7 @@ describe('times', () => {
     expect(line.bars[0]?.name).toBe('500');
   });
 
-  it('that are too short to be seen alone are joined, with their number and the longest', () => {
+  it('too short to be visible are joined, with their number and the longest', () => {
     const slice = (startMs: number, durationMs: number) =>
       ({ kind: 'slice', name: 'slice', startMs, durationMs }) as const;
     const call = { kind: 'call', name: 'putMany', startMs: 0, durationMs: 90 } as const;
@@ -256,7 +256,7 @@ describe('times', () => {
     ]);
   });
 
-  it('of traces are taken once, those of before the first look, too', () => {
+  it('of traces are taken once, also from before the first look', () => {
     const bar = (name: string) => ({ kind: 'call', name, startMs: 0, durationMs: 1 }) as const;
     const traced = { store: 'a', bars: [bar('put')], count: 1, watches: () => [], links: () => [] };
     const page = { [TRACED]: new Set([traced]) } as unknown as Window & typeof globalThis;
@@ -268,7 +268,7 @@ describe('times', () => {
     traced.bars.push(bar('get'));
     traced.count += 1;
     line.look();
-    // The same, as its browser tells it.
+    // The same measure, as its browser reports it.
     line.take([{ entryType: 'measure', name: 'hedgerow: get', startTime: 0, duration: 1 }]);
     expect(line.bars.map(({ name }) => name)).toEqual(['put', 'get']);
     expect(line.traces).toEqual([traced]);

@@ -1,4 +1,4 @@
-/** What the inspector reads of stores, and that it changes nothing but by edits. */
+/** The inspector reads stores, and changes them only by edits. */
 import { describe, expect, it } from 'vitest';
 import { EMPTY_ROOT } from '../../src/base/root.js';
 import { clone, importStore, memory, open, type Storage } from '../../src/index.js';
@@ -24,7 +24,7 @@ const ROWS = 3000;
 const rowOf = (n: number) => ({ n: n % 100, state: n % 3 ? 'open' : 'done', title: `Gate ${n}` });
 const keyOf = (n: number) => `issue/${String(n).padStart(5, '0')}`;
 
-/** A store with rows, indexes, large values and a branch that lacks nothing. */
+/** Makes a store with rows, indexes, large values and a complete branch. */
 async function made(storage: Storage = memory()) {
   const db = await open('app', { storage, indexes });
   await db.putMany(Array.from({ length: ROWS }, (_, n) => [keyOf(n), rowOf(n)] as const));
@@ -37,14 +37,14 @@ async function made(storage: Storage = memory()) {
 }
 
 describe('a handle that only reads', () => {
-  it('writes nothing, neither by calls nor in the background, and makes no store', async () => {
+  it('does not write, neither by calls nor in the background, and makes no store', async () => {
     const storage = watched(memory());
     const { db } = await made(storage);
     await db.close();
     const [before, root] = [storage.written.length, db.root];
     const reader = await open('app', {
       storage: readOnly(storage),
-      // One that is missing is built by any other handle.
+      // Any other handle builds a missing index.
       indexes: { ...indexes, missing: { path: '/missing' } },
     });
     await expect(reader.put('a', 1)).rejects.toEqual(failure('blocked'));
@@ -64,7 +64,7 @@ describe('a handle that only reads', () => {
     await expect(readOnly(storage).destroy('app')).rejects.toEqual(failure('blocked'));
   });
 
-  it('never takes the role of the collector, and what it reads stays whole', async () => {
+  it('never becomes the collector, and its reads stay complete', async () => {
     const { storage, db } = await made();
     await db.close();
     const reader = await open('app', { storage: readOnly(storage) });
@@ -109,7 +109,7 @@ describe('a session', () => {
   it('reads a branch, and only indexes that it and the main branch have', async () => {
     const { storage, db, place } = await made();
     await db.close();
-    // Made by a version of the app with one index; other branches stay as they are.
+    // A version of the app with one index makes it; other branches stay as they are.
     const plain = await open('app', {
       storage,
       indexes: { byState: indexes.byState },
@@ -135,12 +135,12 @@ describe('a session', () => {
     await session.edit(keyOf(5), shown, { n: 49, state: 'edited', title: 'x' });
     await session.edit('made', undefined, Uint8Array.of(1, 2, 3));
     await session.edit('new', 'row', undefined);
-    // The handle of the app hears of one after the other.
+    // The handle of the app hears of the edits one by one.
     await expect.poll(() => draft.has('new'), SOON).toBe(false);
     expect(await draft.get('made')).toEqual(Uint8Array.of(1, 2, 3));
     const edited = await draft.scan({ index: 'byState', equals: 'edited' }).keys().toArray();
     expect(edited).toEqual([keyOf(5)]);
-    // What another one has changed meanwhile stays, and so does the other branch.
+    // A later change by another handle stays, and the other branch does too.
     await expect(session.edit(keyOf(5), shown, 'lost')).rejects.toEqual(failure('conflict'));
     await expect(session.edit('made', undefined, 'lost')).rejects.toEqual(failure('conflict'));
     expect(await draft.get(keyOf(5))).toMatchObject({ state: 'edited' });
@@ -152,8 +152,8 @@ describe('a session', () => {
   });
 });
 
-describe('what is told of a store', () => {
-  it('is what it holds', async () => {
+describe('the report on a store', () => {
+  it('has the contents of the store', async () => {
     const { storage, db } = await made();
     const { storedBytes, segments } = await db.stats();
     const summary = await summaryOf('app', storage);
@@ -163,7 +163,7 @@ describe('what is told of a store', () => {
     await expect(summaryOf('none', storage)).rejects.toEqual(failure('store-not-found'));
   });
 
-  it('tells states with their roots, and compares any two', async () => {
+  it('has states with their roots, and compares any two', async () => {
     const { db, draft, place } = await made();
     const session = await Session.open(place, 'draft');
     const kept = session.keep();
@@ -196,7 +196,7 @@ describe('what is told of a store', () => {
     await draft.close();
   });
 
-  it('counts what is live in each segment as the core does', async () => {
+  it('counts the live data of each segment as the core does', async () => {
     const { storage, db, draft } = await made();
     await draft.close();
     await db.deleteBranch('draft');
@@ -206,7 +206,7 @@ describe('what is told of a store', () => {
     expect(part).toMatchObject({ liveBytes, bytes: storedBytes, missing: 0, hasSums: false });
     expect(part.segments.some((one) => one.liveBytes < one.bytes)).toBe(true);
     for (const one of part.segments) expect(one.liveBytes).toBeLessThanOrEqual(one.bytes);
-    // A branch keeps what only it reaches.
+    // A branch keeps the data that only it reaches.
     const kept = await db.branch('kept');
     await kept.put('own', random(2).bytes(100_000));
     await db.clear();
@@ -216,7 +216,7 @@ describe('what is told of a store', () => {
     await expect(aborted).rejects.toEqual(failure('aborted'));
   });
 
-  it('tells that sum trees are not followed', async () => {
+  it('says that sum trees are not followed', async () => {
     const storage = memory();
     const db = await open('app', { storage, sums: { total: { sum: '/n' } } });
     await db.putMany(Array.from({ length: 500 }, (_, n) => [keyOf(n), { n }] as const));
@@ -227,7 +227,7 @@ describe('what is told of a store', () => {
     expect(liveBytes).toBeLessThan(bytes);
   });
 
-  it('tells chunks that are missing', async () => {
+  it('names missing chunks', async () => {
     const storage = watched(memory());
     const { db } = await made(storage);
     await db.close();

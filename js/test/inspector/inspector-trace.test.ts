@@ -1,4 +1,4 @@
-/** What a trace tells of a store, and that the store does what it did before. */
+/** A trace reports on a store, and the store works as before. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../src/index.js';
 import {
@@ -51,7 +51,7 @@ afterEach(async () => {
 });
 
 describe('calls', () => {
-  it('are measures of the browser, on tracks of their own, and kept by nobody', async () => {
+  it('are measures of the browser, on tracks of their own, and do not stay in its buffer', async () => {
     const { db } = await traced();
     const tools = observed();
     await db.putMany(rowsOf(1000));
@@ -92,7 +92,7 @@ describe('calls', () => {
     expect(left?.durationMs).toBeGreaterThanOrEqual(0);
   });
 
-  it('of tables and branches are seen as those of their handles', async () => {
+  it('of tables and branches show as the calls of their handles', async () => {
     const tables = { issues: table<{ id: string }>()({ key: 'id' }) };
     const { db } = await traced('tables', { tables });
     const issues = (db as unknown as { issues: { put(row: object): Promise<void> } }).issues;
@@ -103,11 +103,11 @@ describe('calls', () => {
     expect(named('call')).toEqual(['put', 'branch', 'put', 'close']);
   });
 
-  it('that fail are reported, unless their caller handles that', async () => {
-    /** Tells how many listen to it. */
+  it('that fail are reported, unless their caller handles the error', async () => {
+    /** Counts its listeners. */
     class Heard<T> extends Promise<T> {
       listeners = 0;
-      // biome-ignore lint/suspicious/noThenProperty: it counts those who listen
+      // biome-ignore lint/suspicious/noThenProperty: it counts the listeners
       override then(...args: Parameters<Promise<T>['then']>): never {
         this.listeners += 1;
         return super.then(...args) as never;
@@ -127,7 +127,7 @@ describe('calls', () => {
     expect(db.put).toBe(put);
   });
 
-  it('shorter than asked for are not told', async () => {
+  it('below the minimum duration are left out', async () => {
     const db = await open('short', { storage: memory() });
     opened.push(db);
     trace(db, { minMs: 1e6 });
@@ -137,14 +137,14 @@ describe('calls', () => {
 });
 
 describe('slices', () => {
-  it('are those that the store counts itself', async () => {
+  it('equal the slices that the store counts itself', async () => {
     const { db } = await traced('slices', { sliceMs: 2 });
     const { slices, longestSliceMs } = await db.putMany(rowsOf(60_000));
     await new Promise((resolve) => setTimeout(resolve, 5));
     const bars = only().bars.filter(({ kind }) => kind === 'slice');
     const call = only().bars.find(({ name }) => name === 'putMany');
     expect(slices).toBeGreaterThan(5);
-    // Copying segments to storage has slices of its own, in which the core does nothing.
+    // Copying segments to storage has slices of its own, in which the core does no work.
     expect(bars.length).toBeGreaterThan(slices / 2);
     expect(bars.length).toBeLessThanOrEqual(slices + 1);
     for (const { startMs, durationMs } of bars) {
@@ -158,7 +158,7 @@ describe('slices', () => {
 });
 
 describe('watches and remotes', () => {
-  it('are listed with what they were told, until they end', async () => {
+  it('are listed with their events, until they end', async () => {
     const { db } = await traced();
     const ended = new AbortController();
     const stop = db.watch({ prefix: 'a/' }, () => {});
@@ -185,7 +185,7 @@ describe('watches and remotes', () => {
     expect(() => db.watch({}, undefined as never)).toThrow(failure('invalid-argument'));
   });
 
-  it('of a remote tell its traffic, and the state of its loop', async () => {
+  it('of a remote show its traffic, and the state of its loop', async () => {
     const { db } = await traced();
     await db.put('a', 1);
     const link = await db.remote(memoryRemote());
@@ -234,7 +234,7 @@ describe('a trace', () => {
     expect(traces()).toHaveLength(1);
   });
 
-  it('refuses what has nothing to trace', async () => {
+  it('refuses a target without traces', async () => {
     const { db } = await traced();
     for (const wrong of [undefined, {}, db.snapshot(), { from: {} }]) {
       expect(() => trace(wrong as never)).toThrow(failure('invalid-argument'));

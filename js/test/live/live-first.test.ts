@@ -37,7 +37,7 @@ describe('the first value', () => {
     await db.close();
   });
 
-  it('waits for what the handle has put, and is loading until then', async () => {
+  it('waits for the writes of its handle, and is loading until then', async () => {
     const db = await storeOf(3);
     const put = db.put(keyOf(0), 'new');
     const shown = live(db);
@@ -54,7 +54,7 @@ describe('the first value', () => {
     await until(() => shown.get().status === 'ready');
     await rest();
     expect(told).toEqual([[keyOf(0), 'new']]);
-    // In another range it waits for nothing.
+    // In another range it waits for no write.
     void db.put('z', 1);
     expect(live(db, { prefix: 'k' }).get().status).toBe('ready');
     await db.close();
@@ -122,7 +122,7 @@ describe('the first value', () => {
 });
 
 describe('a live row', () => {
-  it('is what the row is, and changes to another', async () => {
+  it('has the value of its row, and changes to another row', async () => {
     const db = await storeOf(5);
     const shown = liveRow(db, keyOf(1));
     const heard = listened(shown);
@@ -145,7 +145,7 @@ describe('a live row', () => {
 });
 
 describe('a live count', () => {
-  it('follows a range, an index, and a query, without a read of rows', async () => {
+  it('follows a range, an index, and a query, without reading rows', async () => {
     const db = await storeOf(90, { indexes: { kind: { path: '/kind' } } });
     await db.count({ index: 'kind' });
     const query = { source: () => ({ db, options: { gt: keyOf(9), limit: 3 }, rowOf: () => 1 }) };
@@ -157,7 +157,7 @@ describe('a live count', () => {
     ];
     const now = () => counts.map((one) => one.get().count);
     expect(now()).toEqual([90, 10, 30, 80]);
-    // The first that each watch hears may be older than the head: then its count is read anew.
+    // The first event of each watch may be older than the head: then its count is read again.
     const heard = counts.map(listened);
     await db.put('k0005+', { kind: 0 });
     await until(() => String(now()) === '91,11,31,80');

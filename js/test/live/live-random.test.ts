@@ -1,7 +1,7 @@
 /**
- * Random changes by two handles and on a branch, shown live in random windows over rows and indexes. Each list that is
- * shown is one that the store has had, never an older one than before; unchanged rows stay the same objects; nobody is
- * called without a change; and at rest each equals a fresh scan.
+ * Random changes by two handles and on a branch, shown live in random windows over rows and indexes. Each shown list is
+ * one that the store has had, never older than the one before; unchanged rows stay the same objects; no listener is
+ * called without a change; and at rest each list equals a fresh scan.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
@@ -39,7 +39,7 @@ import { forSeeds } from '../support/property.js';
 import type { Random } from '../support/random.js';
 import { rest, until } from '../support/watching.js';
 
-/** How often what is in memory counts as not there, so that a read of a snapshot is taken. */
+/** How often rows in memory count as absent, so that a read of a snapshot is taken. */
 let coldness = 0;
 let chance = () => 1;
 vi.mock('../../src/live/read-now.js', async (original) => {
@@ -85,13 +85,13 @@ function selected(rows: Rows, definitions: IndexDefinitions, options: Options): 
 const isSameRow = (a: unknown, b: unknown) =>
   isDeepStrictEqual(a, b) && JSON.stringify(a) === JSON.stringify(b);
 
-/** Checks all that a live query shows. */
+/** Checks all states of a live query. */
 class Checked {
   readonly #shown: Live<readonly unknown[]>;
   readonly options: Options;
   readonly #versions: readonly Rows[];
   readonly #definitions: IndexDefinitions;
-  /** What was shown and is not checked yet, and the version of what was shown last. */
+  /** The shown lists that are not checked yet, and the version of the last one. */
   readonly #pending: (readonly (readonly unknown[])[])[] = [];
   #version = 0;
   #stop: () => void;
@@ -114,7 +114,7 @@ class Checked {
     const last = this.#last;
     this.calls += 1;
     this.#last = state;
-    // Shown before this listener came, and told after.
+    // Shown before this listener came, and reported after.
     if (state === last) return;
     const isSame =
       isSameRow(last.rows, state.rows) &&
@@ -134,7 +134,7 @@ class Checked {
     if (status === 'ready' && !isStale) this.#pending.push(rows);
   }
 
-  /** Checks what was shown; `versions` has all that the store has had by then. */
+  /** Checks the shown lists; `versions` has all lists that the store has had by then. */
   check(): void {
     for (const rows of this.#pending.splice(0)) this.#find(rows);
     if (this.faults.length > 0) expect.fail(`${line(this.options)}: ${this.faults.join('; ')}`);
@@ -226,7 +226,7 @@ async function change(
       });
       return 'transaction';
     case 7:
-      // Back and forth: what is read must not be of in between.
+      // Back and forth: a read must not take rows of a commit in between.
       if (roots.length > 0) await db.resetTo(from.pick(roots));
       return 'resetTo';
     default: {
@@ -241,7 +241,7 @@ async function change(
 }
 
 describe('live windows', () => {
-  it('show what the store has had, in order, and at rest what it has', async () => {
+  it('show lists that the store has had, in order, and at rest the current list', async () => {
     const made = new Map<string, number>();
     let calls = 0;
     await forSeeds(60, async (from, seed, begin) => {

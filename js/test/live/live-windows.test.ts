@@ -1,4 +1,4 @@
-/** Windows of live queries: what they show, and what they read for that. */
+/** Windows of live queries: the rows that they show, and the reads behind them. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { live } from '../../src/live/index.js';
 import { rest, until } from '../support/watching.js';
@@ -31,14 +31,14 @@ describe('a window', () => {
         false,
         true,
       ],
-      // Who takes the place of a deleted row is not known.
+      // The patch does not know the row behind a deleted one.
       [() => db.delete(`${keyOf(11)}x`), range(10, 15), true, true],
       [() => db.put(keyOf(3), 'new'), range(10, 15), false, false],
       [() => db.put(keyOf(50), 'new'), range(10, 15), false, false],
       [() => db.delete(keyOf(50)), range(10, 15), false, false],
       [() => db.put('a', 'before'), range(9, 14), true, true],
       [() => db.delete('a'), range(10, 15), true, true],
-      // As many come as go before it.
+      // As many rows come as go before the window.
       [
         () =>
           db.applyPatch([
@@ -49,7 +49,7 @@ describe('a window', () => {
         false,
         false,
       ],
-      // The one that moves in was within, and one came: no row is missing.
+      // The row that moves in was within, and one came: no row is missing.
       [
         () =>
           db.applyPatch([
@@ -82,7 +82,7 @@ describe('a window', () => {
     await db.close();
   });
 
-  it('that is not full, at the end, or beyond it, needs a read only once something comes', async () => {
+  it('that is not full, at the end, or beyond it, is read only after a row comes', async () => {
     const db = await storeOf(10);
     const last = live(db, { offset: 8, limit: 5 });
     const beyond = live(db, { offset: 12, limit: 2, reverse: true });
@@ -93,7 +93,7 @@ describe('a window', () => {
     await until(() => last.get().rows.length === 3);
     await db.delete(keyOf(8));
     await until(() => last.get().rows.length === 2);
-    // Of the empty one only: it might be filled.
+    // Only for the empty window: the row might fill it.
     expect(reads.count).toBe(1);
     await db.putMany(rowsOf(16).slice(10));
     await until(() => beyond.get().rows.length === 2 && last.get().rows.length === 5);
@@ -104,7 +104,7 @@ describe('a window', () => {
     await db.close();
   });
 
-  it('on an index follows entries, of rows with several of them, too', async () => {
+  it('on an index follows entries, also of rows with several of them', async () => {
     const db = await storeOf(0, { indexes: { tags: { path: ['/tags', '/n'] } } });
     await db.putMany([
       ['a', { tags: ['x', 'y'], n: 1 }],
@@ -154,7 +154,7 @@ describe('a window', () => {
     await db.close();
   });
 
-  it('of 300 on as many ranges, or in one, is the only one that is called', async () => {
+  it('of 300 on as many ranges, or on one, is the only one to be called', async () => {
     const db = await storeOf(3000);
     for (const inOneRange of [false, true]) {
       const all = Array.from({ length: 300 }, (_, at) =>
@@ -173,7 +173,7 @@ describe('a window', () => {
       await rest();
       expect(heard.reduce((sum, { calls }) => sum + calls, 0)).toBe(4);
       expect(reads.count).toBe(0);
-      // Only those behind are shifted.
+      // Only the windows behind are shifted.
       if (inOneRange) {
         await db.put(`${keyOf(1496)}x`, 1);
         await until(() => heard.slice(150).every(({ calls }) => calls > 0));

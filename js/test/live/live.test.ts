@@ -1,4 +1,4 @@
-/** Live queries: when they tell of what they show, and what they read for that. */
+/** Live queries: the time of their reports, and the reads behind them. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../../src/index.js';
 import { type LiveSource, live, liveCount } from '../../src/live/index.js';
@@ -14,7 +14,7 @@ beforeEach(() => Object.assign(reads, { count: 0, isCold: false }));
 afterEach(() => void vi.restoreAllMocks());
 
 describe('a live query', () => {
-  it('shows another one by change, and keeps the rows until then', async () => {
+  it('shows another query by change, and keeps the rows until then', async () => {
     const db = await storeOf(100);
     const shown = live(db, { offset: 0, limit: 4 });
     const heard = listened(shown);
@@ -41,7 +41,7 @@ describe('a live query', () => {
     await until(() => !shown.get().isStale);
     expect(keysOf(shown)).toEqual(range(90, 94));
     expect(heard.calls).toBe(3);
-    // What was shown before does not come back.
+    // The earlier rows do not come back.
     await db.put(keyOf(3), 'new');
     await db.put(keyOf(91), 'new');
     await until(() => heard.calls === 4);
@@ -52,13 +52,13 @@ describe('a live query', () => {
     expect(keysOf(shown)).toEqual(range(90, 94));
   });
 
-  it('begins once, also for who subscribes again, and ends a moment after the last', async () => {
+  it('begins once, also for a second listener, and ends a moment after the last', async () => {
     const db = await storeOf(10);
     const seen = watches(db);
     const [one, other] = [live(db, { limit: 3, gte: 'k' }), live(db, { gte: 'k', limit: 3 })];
     expect(seen.begun).toBe(0);
     const state = one.get();
-    // As in StrictMode: before an effect, and after it was undone.
+    // As in StrictMode: before an effect, and after its cleanup.
     one.subscribe(() => {})();
     const heard = [listened(one), listened(other)];
     expect([reads.count, seen.begun]).toEqual([1, 1]);
@@ -73,7 +73,7 @@ describe('a live query', () => {
     heard[1]?.stop();
     await until(() => seen.now === 0);
     await db.put(keyOf(2), 'new');
-    // The rows that are still the same are the same objects.
+    // The unchanged rows are the same objects.
     const last = one.get();
     expect(last.rows[2]).toEqual([keyOf(2), 'new']);
     const again = other.get();
@@ -84,7 +84,7 @@ describe('a live query', () => {
     await db.close();
   });
 
-  it('has a watch with others of its range, once they meet at a commit', async () => {
+  it('shares a watch with others of its range, once they meet at a commit', async () => {
     const db = await storeOf(100);
     const seen = watches(db);
     const all: ReturnType<typeof live>[] = [];
@@ -107,7 +107,7 @@ describe('a live query', () => {
     await db.close();
   });
 
-  it('shares rows only with those made in the same way', async () => {
+  it('shares rows only with queries of the same rowOf or name', async () => {
     const db = await storeOf(10);
     const rowOf = (key: string) => ({ key });
     const made = (rowOf: LiveSource<object>['rowOf'], name?: string) =>
@@ -126,7 +126,7 @@ describe('a live query', () => {
     await db.close();
   });
 
-  it('tells the error of rowOf until the row changes', async () => {
+  it('shows the error of rowOf until the row changes', async () => {
     const db = await storeOf(5);
     const fault = new Error('too large');
     const made: string[] = [];
@@ -172,7 +172,7 @@ describe('a live query', () => {
     await db.close();
   });
 
-  it('reports what a listener throws, and calls the others', async () => {
+  it('reports the exceptions of a listener, and calls the others', async () => {
     const db = await storeOf(5);
     const report = vi.spyOn(console, 'error').mockImplementation(() => {});
     const shown = live(db);
@@ -188,7 +188,7 @@ describe('a live query', () => {
     await db.close();
   });
 
-  it('that is read by a listener, or in a render, calls no other listeners meanwhile', async () => {
+  it('that a listener or a render reads calls no other listeners during the read', async () => {
     const db = await storeOf(9);
     const shown = [live(db, { limit: 2 }), live(db, { limit: 1, offset: 1 })];
     let isReading = false;
@@ -209,7 +209,7 @@ describe('a live query', () => {
     await db.close();
   });
 
-  it('tells that its branch was deleted, and goes on once there is one again', async () => {
+  it('reports that its branch was deleted, and goes on once it is there again', async () => {
     const db = await storeOf(5);
     const draft = await db.branch('draft');
     const [shown, count] = [live(draft, { limit: 3 }), liveCount(draft)];
@@ -235,7 +235,7 @@ describe('a live query', () => {
     await db.close();
   });
 
-  it('reads again what could not be read, and after too many failures when somebody subscribes', async () => {
+  it('reads again after failures, and after too many of them at the next subscription', async () => {
     const db = await storeOf(5);
     reads.isCold = true;
     const cause = new HedgerowError('disconnected', 'a test');
@@ -260,7 +260,7 @@ describe('a live query', () => {
     await db.close();
   });
 
-  it('of a closed store is an error; closed itself it shows what it showed', async () => {
+  it('of a closed store is an error, and keeps its rows when it is closed itself', async () => {
     const db = await storeOf(5);
     const [shown, closed] = [live(db, { limit: 1 }), live(db, { limit: 2 })];
     const heard = listened(closed);
@@ -280,7 +280,7 @@ describe('a live query', () => {
     expect(live(db).get()).toMatchObject({ status: 'error', rows: [], error: failure('closed') });
   });
 
-  it('takes many changes at once in slices, and tells of them once', async () => {
+  it('takes many changes at once in slices, and reports them once', async () => {
     const [db, other] = await handles(2);
     const shown = live(db);
     const heard = listened(shown);
@@ -289,7 +289,7 @@ describe('a live query', () => {
     await rest();
     expect(heard.calls).toBe(1);
     expect(keysOf(shown)).toEqual((await db.scan().keys().toArray()) as string[]);
-    // While it takes them, somebody else begins.
+    // While it takes them, another query begins.
     await until(() => other.root === db.root);
     const clearing = other.deleteMany({ gte: keyOf(10), lt: 'k5' });
     const late = live(db, { offset: 5, limit: 8 });
@@ -320,7 +320,7 @@ describe('a live query', () => {
           return round % 2 ? by.delete(key) : by.put(key, { round });
         }),
       );
-      // Begins while watches are being told.
+      // It begins while watches report.
       if (round % 5 === 0) all.push(live(db, { offset: round, limit: 3, gte: keyOf(round) }));
       listened(all.at(-1) as (typeof all)[0]);
     }

@@ -1,4 +1,6 @@
-/** Rows that several callers are given cannot be changed by one of them in builds for development: it would change them for all. */
+/**
+ * Rows that several callers share are frozen in builds for development: a change by one caller would reach all of them.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../src/index.js';
 import { live, liveRow } from '../../src/live/index.js';
@@ -26,7 +28,7 @@ const DEFINITIONS = {
   }),
 };
 
-/** Each way to change a row throws, so that nobody sees it. */
+/** Each way to change a row throws, so that no other caller sees it. */
 function cannotChange(given: Row): void {
   expect(given.author.names).toEqual(['ann']);
   const changes: (() => void)[] = [
@@ -50,7 +52,7 @@ describe.each(Object.entries(DEFINITIONS))('rows of a table %s', (name, definiti
     return db;
   };
 
-  it('are frozen in live queries: as they are read first, and as they change', async () => {
+  it('are frozen in live queries: at the first read, and in changes', async () => {
     const db = await store();
     for (const query of [db.t.all(), db.t.orderBy('n')]) {
       const list = live(query);
@@ -70,7 +72,7 @@ describe.each(Object.entries(DEFINITIONS))('rows of a table %s', (name, definiti
     cannotChange(one.get().value as Row);
   });
 
-  it('are of each watch alone, or frozen', async () => {
+  it('are separate for each watch, or frozen', async () => {
     const db = await store();
     const seen: string[] = [];
     const change = (rows: readonly (Row | undefined)[]) => {
@@ -101,7 +103,7 @@ describe.each(Object.entries(DEFINITIONS))('rows of a table %s', (name, definiti
     expect(new Set(seen)).toEqual(new Set(['ann']));
   });
 
-  it('are the own of who reads them otherwise', async () => {
+  it('are separate for all other readers', async () => {
     const db = await store();
     const [given] = await db.t.toArray();
     (given as Row).author.names.push('bob');
@@ -109,7 +111,7 @@ describe.each(Object.entries(DEFINITIONS))('rows of a table %s', (name, definiti
   });
 });
 
-it('changes are a list that no callback can sort or cut for the others', async () => {
+it('reach each callback as a list that other callbacks cannot sort or cut', async () => {
   const db = await open('shared list', { storage: memory() });
   opened.push(db);
   const told: unknown[] = [];

@@ -21,7 +21,7 @@ describe('s3Remote() with moto', () => {
     await probeRemote(at('probed/'));
   });
 
-  it('lets one of many writers at once win, and answers 412 to the others, never 409', async () => {
+  it('lets one of many concurrent writers win, and answers 412 to the others', async () => {
     const statuses = new Set<number>();
     const remote = s3Remote({
       ...{ endpoint, bucket: 'hedgerow', pathStyle: true, prefix: 'race/', credentials },
@@ -46,7 +46,7 @@ describe('s3Remote() with moto', () => {
     expect([...statuses].sort()).toEqual([200, 412]);
   });
 
-  it('checks no signature, as others do', async () => {
+  it('does not check signatures', async () => {
     const wrong = { accessKeyId: 'another', secretAccessKey: 'wrong' };
     const remote = s3Remote({ endpoint, bucket: 'hedgerow', pathStyle: true, credentials: wrong });
     expect(await remote.readHead('nothing')).toBeUndefined();

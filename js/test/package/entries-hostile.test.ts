@@ -1,5 +1,5 @@
 /**
- * Every export of every entry, and the members of what these give, with arguments that nobody expects: each call gives an
+ * Calls every export of every entry, and the members of their results, with unexpected arguments: each call gives an
  * answer or a `HedgerowError`, in time, and no row is lost.
  */
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const { exports } = JSON.parse(
   readFileSync(join(import.meta.dirname, '../..', 'package.json'), 'utf8'),
 ) as { exports: Record<string, string | { default: string }> };
 
-/** The module of an entry, of the sources. */
+/** Returns the module of an entry, from the sources. */
 const load = (target: { default: string }): Promise<Record<string, unknown>> =>
   import(
     /* @vite-ignore */ target.default.replace('./dist/', '../../src/').replace(/\.js$/, '.ts')
@@ -31,7 +31,7 @@ const entries = Object.entries(exports).filter(
     typeof one[1] !== 'string' && !WITHIN_COMPONENTS.includes(one[0]),
 );
 
-/** Calls, by entry. */
+/** Numbers of calls, by entry. */
 const totals: Record<string, number> = {};
 afterAll(() => {
   if (process.env.HEDGEROW_COUNTS) console.log(totals);
@@ -39,15 +39,15 @@ afterAll(() => {
 
 const LIMIT_MS = 20_000;
 
-/** What ends a thing: called at the end. */
+/** The members that end a thing: called last. */
 const ENDS = /^(close|stop|release|destroy|dispose|disconnect|abort|end|terminate)$/;
 
-/** Makes hostile arguments of right ones. */
+/** Replaces one of the right arguments by a hostile one. */
 type Altered = (args: readonly unknown[]) => readonly unknown[];
 
 type Call = (...args: unknown[]) => unknown;
 
-/** The functions of a value, own and inherited. */
+/** Returns the functions of a value, own and inherited. */
 function membersOf(value: unknown): [string, Call][] {
   const found = new Map<string, Call>();
   if (Object(value) !== value || value instanceof HedgerowError || Array.isArray(value)) return [];
@@ -66,11 +66,11 @@ function membersOf(value: unknown): [string, Call][] {
   return [...found];
 }
 
-/** Whether an error is one that a call may have. */
+/** Returns whether a call may fail with an error. */
 const isTyped = (error: unknown, way: Way): boolean =>
   error instanceof HedgerowError || error instanceof Thrown || way.isTyped?.(error) === true;
 
-/** Makes a call, to its end; resolves to what is wrong. */
+/** Makes a call to its end; resolves to a fault, if there is one. */
 async function fault(what: string, way: Way, call: () => unknown): Promise<string | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const hang = new Promise<string>((resolve) => {
@@ -97,7 +97,7 @@ async function fault(what: string, way: Way, call: () => unknown): Promise<strin
   }
 }
 
-/** Arguments with each of them, and each member of those that are plain objects, replaced. */
+/** Yields the arguments with one of them, or one member of a plain object among them, replaced. */
 function* hostile(right: readonly unknown[]): Generator<[string, Altered]> {
   for (const [at, arg] of right.entries()) {
     for (const [kind, make] of Object.entries(HOSTILE)) {
@@ -114,7 +114,7 @@ function* hostile(right: readonly unknown[]): Generator<[string, Altered]> {
   }
 }
 
-/** Calls everything that a value has. */
+/** Calls every function of a value. */
 async function* faultsOf(
   path: string,
   value: unknown,
@@ -144,7 +144,7 @@ async function* faultsOf(
 }
 
 describe.each(entries)('%s', (entry, target) => {
-  it('names each of its exports here', async () => {
+  it('has each of its exports in the list', async () => {
     const names = Object.entries(await load(target)).filter(([, one]) => typeof one === 'function');
     const known = Object.keys(ENTRIES[entry] ?? {});
     expect(

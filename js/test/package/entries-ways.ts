@@ -1,4 +1,4 @@
-/** How each export of each entry is called rightly: the hostile arguments take the places of these. */
+/** A right call of each export of each entry: hostile arguments replace the right ones. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,26 +35,26 @@ export async function scene() {
 }
 export type Scene = Awaited<ReturnType<typeof scene>>;
 
-/** How an export is called. */
+/** The way to call an export. */
 export interface Way {
   readonly args: (scene: Scene) => unknown[] | Promise<unknown[]>;
   readonly isClass?: boolean;
-  /** Right arguments of members of what it gives. */
+  /** Right arguments for members of its result. */
   readonly members?: Readonly<Record<string, readonly unknown[]>>;
-  /** Members that are not called, with the reason beside them. */
+  /** Members that are not called; a comment gives the reason. */
   readonly without?: RegExp;
   /** Whether rows may be added. */
   readonly writes?: boolean;
-  /** What it gives has no members to call, and no end. */
+  /** Whether the result has no members to call, and no end. */
   readonly isKept?: (made: unknown) => boolean;
   readonly end?: (made: unknown) => unknown;
-  /** Errors of the library that the entry is for. */
-  /** Whether it is refused here even when it is called rightly: there is no window, no such store. */
+  /** Whether even a right call is refused here: there is no window, or no such store. */
   readonly isRefused?: boolean;
+  /** Whether an error belongs to the library that the entry is for. */
   readonly isTyped?: (error: unknown) => boolean;
 }
 
-/** Hooks of frameworks: they run within components alone, and hand their arguments to `live`. */
+/** Hooks of frameworks: they run only within components, and pass their arguments to `live`. */
 export const WITHIN_COMPONENTS = [
   './react',
   './vue',
@@ -65,7 +65,7 @@ export const WITHIN_COMPONENTS = [
   './slim',
 ];
 
-/** The class of errors is what all of it is about. */
+/** The class of all expected errors. */
 export const UNCALLED = new Set(['HedgerowError']);
 
 const closed = async (made: unknown) => {
@@ -87,7 +87,7 @@ const REMOTE = {
   remove: [['p/'.padEnd(66, '1')], {}],
   list: ['p/', {}],
 };
-/** Nobody answers. */
+/** Always fails, as without a network. */
 const fetch = async () => {
   throw new TypeError('fetch failed');
 };
@@ -97,7 +97,7 @@ const mutatorOptions = () => ({
   pull: async () => Response.json({ cookie: 1, lastMutationIDChanges: {}, patch: [] }),
   push: async () => Response.json({}),
 });
-/** What abstract-level says by itself; its own calls check nothing but what it needs. */
+/** Whether an error belongs to abstract-level itself; its own calls check only the arguments that they need. */
 const level = (error: unknown) =>
   /^LEVEL_/.test((error as { code?: string })?.code ?? '') ||
   !/adapters.abstract-level.ts/.test((error as Error)?.stack ?? '');
@@ -251,7 +251,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       args: ({ db }) => [db, { prefix: 'level/' }],
       isClass: true,
       isTyped: level,
-      // Of the base class: they run what they are given.
+      // Methods of the base class: they run the given functions.
       without: /^(defer|deferAsync|attachResource|.*[lL]isteners?.*|on|once|off|emit|prepend.*)$/,
       writes: true,
     },
@@ -272,7 +272,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
   './tanstack-db': {
     hedgerowPersistence: {
       args: ({ db }) => [db, { prefix: 'p/' }],
-      // Called by TanStack DB alone.
+      // Called only by TanStack DB.
       isKept: () => true,
     },
     hedgerowCollectionOptions: {
@@ -304,14 +304,14 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     queryStorage: { args: ({ db }) => [db, { prefix: 'q/' }], writes: true },
     queryPersistence: {
       args: ({ db }) => [db, { prefix: 'q/' }],
-      // Called with the queries of TanStack Query alone.
+      // Called only with the queries of TanStack Query.
       without: /^(de)?serialize$/,
     },
   },
   './state': {
     stateStorage: {
       args: ({ db }) => [db, { prefix: 's/' }],
-      // No promise can resolve to a revoked proxy, even if it is the initial value.
+      // A promise cannot resolve to a revoked proxy, even as the initial value.
       isTyped: (error) => /revoked/.test(String(error)),
       writes: true,
     },
@@ -334,7 +334,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     serveRemote: {
       args: ({ remote }) => [remote, { port: 0, host: '127.0.0.1', token: 't', origin: ['*'] }],
       end: closed,
-      // It rejects with what listening has failed with.
+      // It rejects with the error of listening.
       isTyped: (error) => Object(error).syscall !== undefined,
     },
   },

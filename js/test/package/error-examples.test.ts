@@ -1,11 +1,11 @@
-/** The pages of errors run from their first block to the last; the first throws the error, where that can be had. */
+/** Runs the pages of errors from their first block to the last; where possible, the first block throws the error. */
 import { expect, it } from 'vitest';
 import { HedgerowError } from '../../src/index.js';
 import { blocksOf, pages } from '../support/snippet-list.mjs';
 import { runBlocks } from './page-examples.js';
 import { inFreshBrowsers, setting } from './page-settings.js';
 
-/** Those whose examples need neither a network, nor another version, nor a fault of storage. */
+/** The errors whose examples need no network, no other version and no fault of storage. */
 const THROWN = [
   'bad-response',
   'blocked',
@@ -45,6 +45,6 @@ it.each(PAGES)('%s', async (page) => {
   expect((thrown[0] as HedgerowError).code, String(thrown[0])).toBe(code);
 });
 
-it('there is a page for each of these', () => {
+it('each of these errors has a page', () => {
   expect(PAGES).toEqual(expect.arrayContaining(THROWN.map((code) => `docs/errors/${code}.md`)));
 });

@@ -1,4 +1,4 @@
-/** `examples/bucket` as it stands, with a real store of S3: two devices and a reader, none of which has its keys. */
+/** The unchanged `examples/bucket` with a real S3 server: two devices and a reader, which do not have its keys. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const DENIED = [expect.stringContaining('remote-auth')];
 
-/** Runs a device to its end; resolves to the lines that it prints, sorted, or to its failure. */
+/** Runs a device to its end; resolves to its printed lines, sorted, or to its failure. */
 async function device(who: string, ...args: string[]): Promise<string[]> {
   const own = ['--endpoint', endpoint, '--location', join(folder, who)];
   try {
@@ -61,7 +61,7 @@ async function device(who: string, ...args: string[]): Promise<string[]> {
   }
 }
 
-it('brings notes from one device to the others, by their roles', async () => {
+it('the roles of devices decide who gets and sends notes', async () => {
   expect(await device('ann', '7', 'Buy milk')).toEqual(['Buy milk']);
   expect(await device('bob', '7')).toEqual(['Buy milk']);
   expect(await device('bob', '7', 'Feed the hens')).toEqual(['Buy milk', 'Feed the hens']);
@@ -70,7 +70,7 @@ it('brings notes from one device to the others, by their roles', async () => {
   expect(await device('cem', '7', 'I was here')).toEqual(DENIED);
   expect(await device('ann', '8')).toEqual(DENIED);
   expect(await device('eve', '7')).toEqual(DENIED);
-  // Nothing was probed, and nothing is outside of the room.
+  // There was no probe, and all objects are within the room.
   const remote = s3Remote({
     ...{ endpoint: s3, bucket: BUCKET, pathStyle: true, prefix: 'rooms/7/' },
     credentials: CREDENTIALS,
@@ -78,7 +78,7 @@ it('brings notes from one device to the others, by their roles', async () => {
   expect((await remote.list('h/')).map(({ name }) => name)).toEqual(['h/main']);
 });
 
-it('sends what waits when a user signs out, and deletes the rows', async () => {
+it('signing out sends pending notes, and deletes the rows', async () => {
   const { memory, open } = await import('hedgerow');
   const storage = memory();
   const who = { ...{ account: 'ann', room: '7', endpoint, storage }, token: () => 'ann' };

@@ -1,4 +1,4 @@
-/** The endpoint of `examples/bucket`: what it signs for whom, and what for nobody. */
+/** The endpoint of `examples/bucket`: the requests that it signs for each user, and the requests that it refuses. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -39,7 +39,7 @@ afterAll(() => {
   server.close();
 });
 
-/** The answer of the endpoint. */
+/** Returns the answer of the endpoint. */
 async function answer(body: unknown, who = 'ann', method = 'POST') {
   const sent = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await fetch(url, {
@@ -59,7 +59,7 @@ const NAMES = [
   headName('Tägliches/..'),
 ];
 
-it('signs each object of a room for its members, by their roles', async () => {
+it('signs each object of a room for its members, as their roles permit', async () => {
   for (const name of NAMES) {
     const key = `rooms/7/${name}`;
     for (const [method, who, status] of [
@@ -80,7 +80,7 @@ it('signs each object of a room for its members, by their roles', async () => {
   expect(past).toMatchObject({ status: 200, text: expect.stringContaining('&x-id=0.5') });
 });
 
-it('signs nothing else for anybody', async () => {
+it('refuses to sign all other requests', async () => {
   const keys = [
     `rooms/8/${PACK}`,
     `rooms/7/../8/${PACK}`,
@@ -117,7 +117,7 @@ it('signs nothing else for anybody', async () => {
     ...['DELETE', 'POST', 'HEAD', 'get', '', undefined, ['GET'], 'constructor'].map((method) => ({
       ...{ method, key, query: {} },
     })),
-    // A list of the bucket, and what S3 takes by its query.
+    // A list of the bucket, and other operations that S3 selects by the query.
     { method, query: { 'list-type': '2', prefix: 'rooms/7/p/' } },
     ...['acl', 'versionId', 'uploads', 'response-content-type', 'X-Amz-Expires'].map((name) => ({
       ...{ method, key, query: { [name]: '' } },
@@ -146,7 +146,7 @@ it('answers 500 when it cannot sign', async () => {
   sign = signer;
 });
 
-it('has the rules of a bucket that the guide shows', () => {
+it('has the bucket rules of the guide', () => {
   const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
   const blocks = [...read('docs/bucket.md').matchAll(/^```json\n([\s\S]*?)^```/gm)];
   const shown = blocks.map(([, text = '']) => JSON.parse(text));

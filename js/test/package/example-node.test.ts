@@ -1,4 +1,4 @@
-/** The example for Node runs as it stands: it loads places, and asks for some by an index. */
+/** Runs the unchanged example for Node: it loads places, and finds some by an index. */
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { folder } from '../support/sql-storages.js';
 const MAIN = fileURLToPath(new URL('../../../examples/node/main.mjs', import.meta.url));
 const run = promisify(execFile);
 
-it('loads places of all countries and finds the northernmost of one', async () => {
+it('loads places of all countries and finds the northernmost place of one', async () => {
   const args = [MAIN, '--location', folder(), '--rows', '10000', '--country', 'NO'];
   const first = (await run(process.execPath, args)).stdout;
   const second = (await run(process.execPath, args)).stdout;

@@ -1,4 +1,4 @@
-/** Tests of apps replace the timers, `setImmediate` among them: a store goes on all the same. */
+/** A store works while an app's tests fake the timers, also `setImmediate`. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { memory, open } from '../../src/index.js';
 

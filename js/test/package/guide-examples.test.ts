@@ -1,4 +1,4 @@
-/** The code of pages does what it is shown for: each page runs from its first block to its last one. */
+/** Runs the code of each page from its first block to its last. */
 import { expect, it } from 'vitest';
 import { blocksOf, pages, staleEntries } from '../support/snippet-list.mjs';
 import { runBlocks } from './page-examples.js';
@@ -19,6 +19,6 @@ it.each(PAGES)('%s', async (name) => {
   await after?.();
 });
 
-it('what is listed as not run is there', () => {
+it('each block that is listed as not run exists', () => {
   expect(staleEntries()).toEqual([]);
 });

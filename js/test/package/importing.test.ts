@@ -28,7 +28,7 @@ const TRAPPED = [
 let bundle: string;
 
 beforeAll(async () => {
-  // One file of the sources, since a child process cannot read TypeScript.
+  // Bundles the sources into one file, since a child process cannot read TypeScript.
   const result = await build({
     configFile: false,
     logLevel: 'silent',
@@ -40,7 +40,7 @@ beforeAll(async () => {
         entry: fileURLToPath(new URL('../../src/index.ts', import.meta.url)),
         formats: ['es'],
       },
-      // What is loaded later, too.
+      // Includes the parts that load later.
       rolldownOptions: { output: { codeSplitting: false } },
     },
   });
@@ -51,7 +51,7 @@ beforeAll(async () => {
 /** Runs code in a process of its own, in which `hedgerow` is the package. */
 async function inChild(code: string): Promise<string> {
   const url = (text: string) => `data:text/javascript,${encodeURIComponent(text)}`;
-  // By standard input: the bundle is longer than an argument may be.
+  // By standard input: the bundle is too long for an argument.
   const child = run(process.execPath, ['--input-type=module', '-'], { timeout: 30_000 });
   child.child.stdin?.end(code.replace('HEDGEROW', JSON.stringify(url(bundle))));
   return (await child).stdout;
@@ -77,13 +77,13 @@ it('importing touches no global', async () => {
     console.log(JSON.stringify([during, Reflect.ownKeys(globalThis).length - before, Object.keys(hedgerow)]));
   `);
   const [touched, added, names] = JSON.parse(out) as [string[], number, string[]];
-  // Node itself looks for some of them when a module is loaded.
+  // Node itself reads some of them when it loads a module.
   expect(touched.filter((name) => !['process', 'Buffer'].includes(name))).toEqual([]);
   expect(added).toBe(0);
   expect(names).toEqual(expect.arrayContaining(['open', 'destroy', 'memory', 'idb']));
 });
 
-it('importing works where the globals of a browser are missing', async () => {
+it('importing works without the globals of a browser', async () => {
   const out = await inChild(`
     for (const name of ${JSON.stringify(TRAPPED)}) {
       if (['process', 'Buffer', 'WebAssembly'].includes(name)) continue;
@@ -97,7 +97,7 @@ it('importing works where the globals of a browser are missing', async () => {
   expect(out).toBe('function');
 });
 
-it('a process ends by itself with an open store', async () => {
+it('an open store does not keep a process alive', async () => {
   const out = await inChild(`
     const { open, memory } = await import(HEDGEROW);
     const db = await open('a', { storage: memory() });
@@ -107,7 +107,7 @@ it('a process ends by itself with an open store', async () => {
   expect(out).toBe('1\n');
 });
 
-it('only what is meant for users is exported', () => {
+it('the package exports only its public names', () => {
   expect(Object.keys(hedgerow).sort()).toEqual([
     'HedgerowError',
     'clone',

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** What people test their apps in: jsdom, whose `Blob` is no stream, with the IndexedDB of another realm. */
+/** jsdom, in which many apps run their tests: its `Blob` is no stream, and its IndexedDB belongs to another realm. */
 import 'fake-indexeddb/auto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { destroy, idb, isSupported, memory, open } from '../../src/index.js';
 import { sqlite } from '../../src/storage/sql/node.js';
 
-it('runs in jsdom, where a Blob is no stream', async () => {
+it('a store runs in jsdom, where a Blob is no stream', async () => {
   expect(window.document.body).toBeDefined();
   expect('stream' in Blob.prototype).toBe(false);
   expect(await isSupported()).toBe(true);
@@ -24,7 +24,7 @@ it('runs in jsdom, where a Blob is no stream', async () => {
   await db.close();
 });
 
-it('reads from IndexedDB bytes that are of another realm', async () => {
+it('IndexedDB returns bytes of another realm', async () => {
   const foreign = await new Promise<unknown>((resolve) => {
     const opening = indexedDB.open('bytes');
     opening.onupgradeneeded = () => opening.result.createObjectStore('s').put(new Uint8Array(3), 1);
@@ -54,7 +54,7 @@ it('reads from IndexedDB bytes that are of another realm', async () => {
   await destroy('kept', { storage });
 });
 
-it('reads from SQLite bytes that are of another realm', async () => {
+it('SQLite returns bytes of another realm', async () => {
   const location = await mkdtemp(join(tmpdir(), 'hedgerow-jsdom-'));
   const storage = sqlite({ location });
   const first = await open('kept', { storage });

@@ -1,4 +1,4 @@
-/** Runs the code of pages, by the sources of the package. */
+/** Runs the code of pages on the sources of the package. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript-5.4';
@@ -12,13 +12,13 @@ const MANIFEST = JSON.parse(
   exports: Record<string, string | { types: string }>;
 };
 
-/** The rooms that `hedgerow/full` has in one file. */
+/** The parts that `hedgerow/full` has in one file. */
 const FULL = ['tables/index', 'live/index', 'worker/host'];
 
-/** What pages have opened since the last `closeAll`. */
+/** Stores that pages have opened since the last `closeAll`. */
 const opened: Pick<Store, 'close'>[] = [];
 
-/** Closes what pages have opened. */
+/** Closes the stores that pages have opened. */
 export async function closeAll(): Promise<void> {
   await Promise.all(opened.splice(0).map((handle) => handle.close()));
 }
@@ -27,7 +27,7 @@ const sourceOf = (file: string) => fileURLToPath(new URL(`../../src/${file}.ts`,
 
 const loadSource = (file: string): Promise<Module> => import(/* @vite-ignore */ sourceOf(file));
 
-/** The module of an import of a page. */
+/** Returns the module of an import of a page. */
 async function load(from: string): Promise<Module> {
   if (!/^hedgerow(\/|$)/.test(from)) return import(/* @vite-ignore */ from);
   const entry = MANIFEST.exports[from.replace('hedgerow', '.')];
@@ -47,9 +47,9 @@ async function load(from: string): Promise<Module> {
 
 const IMPORT = /^import\s+(?:([^';]+?)\s+from\s+)?'([^']*)';/gm;
 
-/** An import as declarations: a page imports in the middle of its scopes. */
+/** Rewrites an import as declarations: a page imports in the middle of its scopes. */
 function bound(_: string, clause: string | undefined, from: string): string {
-  // A file of the page itself: its block is the scope around.
+  // A file of the page itself: its block is the surrounding scope.
   if (/^\.{1,2}\//.test(from) || clause?.startsWith('type ')) return '';
   const loaded = `(await load('${from}'))`;
   if (clause === undefined) return `${loaded};`;
@@ -66,7 +66,7 @@ function bound(_: string, clause: string | undefined, from: string): string {
   ].join(' ');
 }
 
-/** Of a block whose last line throws: that line is told, and the rest of the page goes on. */
+/** Catches the error of a block's last line, so that the page continues after it. */
 function throwing(block: string): string {
   const lines = block.trimEnd().split('\n');
   const last = lines.pop()!;
@@ -74,11 +74,11 @@ function throwing(block: string): string {
 }
 
 export interface RunOptions {
-  /** What the page leaves out. */
+  /** Names that the page leaves out. */
   readonly names?: Module;
-  /** Modules in place of those that the page imports: their members, by the names of the modules. */
+  /** Modules that replace imports of the page: their members, by module name. */
   readonly modules?: Readonly<Record<string, Module>>;
-  /** Takes what the last line of the first block throws, for pages of errors. */
+  /** Takes the error of the first block's last line, for pages of errors. */
   readonly onThrown?: ((cause: HedgerowError) => void) | undefined;
 }
 

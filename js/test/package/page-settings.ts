@@ -1,4 +1,4 @@
-/** What pages leave out, and what is around them: a server, an old app, parts of a browser. */
+/** The names that pages leave out, and their surroundings: a server, an old app, parts of a browser. */
 import 'fake-indexeddb/auto';
 import { IDBFactory } from 'fake-indexeddb';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
@@ -13,12 +13,12 @@ import { RestDouble } from '../support/doubles/rest-server.js';
 import { folder } from '../support/sql-storages.js';
 import { closeAll, type RunOptions } from './page-examples.js';
 
-/** What a page needs, and what is to be done after it. */
+/** The needs of a page, and a function that runs after it. */
 export interface Setting extends RunOptions {
   readonly after?: () => Promise<void>;
 }
 
-/** How long a server may wait for what it is sent. */
+/** The longest wait of a server for a request. */
 const PATIENCE = { timeout: 20_000 };
 
 const nothing = () => {};
@@ -26,7 +26,7 @@ const element = () => ({}) as Record<string, unknown>;
 const KEY = new Uint8Array(32).fill(7);
 const ISSUE = { id: '4711', title: 'Fix the gate', status: 'open', modified: 1 };
 
-/** An export of a store with one row. */
+/** Returns an export of a store with one row. */
 async function backup(): Promise<Blob> {
   const db = await open('backup', { storage: memory() });
   await db.put('a', 1);
@@ -37,7 +37,7 @@ async function backup(): Promise<Blob> {
 
 const jsonOf = (body: RequestInit['body']): Promise<unknown> => new Response(body).json();
 
-/** A server that keeps what is put there, and has plain rows to pull and push. */
+/** A server that keeps stored bodies, and has plain rows to pull and push. */
 function server(rows = new RestDouble()): typeof fetch {
   const kept = new Map<string, BodyInit>([
     ['/issues.ndjson', `${JSON.stringify(ISSUE)}\n`],
@@ -61,14 +61,14 @@ function server(rows = new RestDouble()): typeof fetch {
   };
 }
 
-/** What `localStorage` has in these pages. */
+/** Returns a `localStorage` with these entries. */
 function storage(entries: Record<string, string> = {}) {
   return Object.defineProperty({ ...entries }, 'getItem', {
     value: (key: string) => entries[key] ?? null,
   });
 }
 
-/** Remotes are in memory: one for each address. */
+/** Returns remotes in memory: one for each address. */
 function remotes() {
   const all = new Map<string, ReturnType<typeof memoryRemote>>();
   const httpRemote = ({ url }: { url: string }) => {
@@ -90,7 +90,7 @@ async function filledRemotes(): Promise<Setting> {
   return { modules };
 }
 
-/** The databases that an app had before: of Dexie, localForage and idb-keyval. */
+/** The databases that an app had before: Dexie, localForage and idb-keyval. */
 async function oldApp(): Promise<Setting> {
   const make = (name: string, version: number, upgrade: (db: IDBDatabase) => void) =>
     new Promise<void>((resolve, reject) => {
@@ -131,7 +131,7 @@ async function oldApp(): Promise<Setting> {
   };
 }
 
-/** The tests of a page run after it, one after the other. */
+/** Collects the tests of a page, and runs them one after the other. */
 function testsOfPage(): Setting {
   const tests: [title: string, body: () => Promise<void>][] = [];
   const before: (() => void)[] = [];
@@ -153,7 +153,7 @@ function testsOfPage(): Setting {
   };
 }
 
-/** A store that has pulled an issue from a server with mutators. */
+/** Opens a store that has pulled an issue from a server with mutators. */
 async function pulledIssue(): Promise<Setting> {
   const double = new ServerDouble({ closeIssue: nothing });
   double.set([['issue/4711', ISSUE]]);
@@ -177,7 +177,7 @@ async function pulledIssue(): Promise<Setting> {
   };
 }
 
-/** A server of plain rows, to which the row of the page goes. */
+/** A server of plain rows that gets the row of the page. */
 function plainRows(): Setting {
   const double = new RestDouble();
   vi.stubGlobal('fetch', server(double));
@@ -188,7 +188,7 @@ function plainRows(): Setting {
   };
 }
 
-/** A tree of sums like that of the page, for its claims. */
+/** Makes a tree of sums like the page's, for its claims. */
 async function sumTree(): Promise<Setting> {
   const bytes = new TextEncoder().encode('EUR');
   const db = await open('sums', { storage: memory() });
@@ -198,10 +198,10 @@ async function sumTree(): Promise<Setting> {
   return { names: { ...names, open }, after: () => db.close() };
 }
 
-/** Front pages show their list in a page of a browser. */
+/** A front page shows its list in a browser's page. */
 const frontPage = (): Setting => ({ names: { document: { body: element() } } });
 
-/** Stores in files are in a folder that is deleted after the tests. */
+/** Modules that put stores in a folder, which is deleted after the tests. */
 const IN_SQLITE = {
   'hedgerow/node': { sqlite: () => sqlite({ location: folder() }) },
   'hedgerow/op-sqlite': { opSqlite: () => opSqlite({ location: folder() }) },
@@ -274,7 +274,7 @@ const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
   }),
   'docs/testing-an-app.md': testsOfPage,
   'docs/why-a-page-freezes.md': () => ({ names: { requestAnimationFrame: nothing } }),
-  // Compaction needs Web Locks, or a store that nobody else can open.
+  // Compaction needs Web Locks, or a store that only this page can open.
   'docs/errors/quota-exceeded.md': () => ({
     modules: {
       hedgerow: { open: (name: string) => open(name, { storage: memory() }) },
@@ -293,12 +293,12 @@ const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
   ),
 };
 
-/** The setting of a page, by its path. */
+/** Returns the setting of a page, by its path. */
 export async function setting(page: string): Promise<Setting> {
   return (await SETTINGS[page]?.()) ?? {};
 }
 
-/** Each page has a browser of its own, without databases, in the tests of the file that calls this. */
+/** Gives each page fresh browser globals, without databases, in the tests of the calling file. */
 export function inFreshBrowsers(): void {
   beforeEach(() => {
     vi.stubGlobal('indexedDB', new IDBFactory());

@@ -1,4 +1,4 @@
-/** Bytes of another realm are bytes: those of a frame, or of tests that run in globals of their own. */
+/** Bytes of another realm count as bytes: such bytes come from frames, and from tests that run in their own globals. */
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../src/index.js';
@@ -16,7 +16,7 @@ const buffer = (text: string) => foreign(text).buffer as ArrayBuffer;
 const items = table<{ id: string; bytes?: Uint8Array }>()({ key: 'id', values: 'structured' });
 const plain = table<{ id: string }>()({ key: 'id' });
 
-it('as values, as sources, and in rows', async () => {
+it('foreign bytes work as values, as sources, and in rows', async () => {
   expect(foreign('x')).not.toBeInstanceOf(Uint8Array);
   const db = await open('realms', { storage: memory(), tables: { items, plain } });
   opened.push(db);
@@ -36,7 +36,7 @@ it('as values, as sources, and in rows', async () => {
   expect((await db.items.get('z'))?.bytes).toEqual(new TextEncoder().encode('in a row'));
 });
 
-it('other arrays are refused, by what they are', async () => {
+it('a store refuses other typed arrays', async () => {
   const db = await open('realms', { storage: memory() });
   opened.push(db);
   for (const kind of ['Uint16Array', 'Float64Array', 'Int8Array']) {

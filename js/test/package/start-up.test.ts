@@ -1,16 +1,16 @@
-/** Where the platform lacks something, opening a store tells what, and what to do; it works once that is there. */
+/** Where the platform lacks a feature, opening a store names it and the remedy; it works once the feature is there. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 
-/** The library as a page has it that has just been loaded: the core is not compiled yet. */
+/** Loads the library as a page does at its start: the core is not compiled yet. */
 async function fresh(): Promise<typeof import('../../src/index.js')> {
   vi.resetModules();
   return import('../../src/index.js');
 }
 
-// Node's own fetch has a module of its own, which it starts when it is first used.
+// Node's own fetch starts a module of its own at its first use.
 beforeAll(async () => {
   const server = createServer((_, response) => response.end('x'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  // Parts that still load when one has failed would be the real ones in the next test.
+  // Parts that had loaded before a failure would be the real ones in the next test.
   await vi.dynamicImportSettled();
   vi.unstubAllGlobals();
   vi.doUnmock('../../src/engine/branches/merge.js');
@@ -59,7 +59,7 @@ const lacks: readonly [what: string, name: string, value: unknown, told: string]
 ];
 
 for (const [what, name, value, told] of lacks) {
-  it(`without ${what} a store is unsupported, which tells what is missing`, async () => {
+  it(`without ${what} a store is unsupported, and the error names the missing feature`, async () => {
     vi.stubGlobal(name, value);
     const { open, memory, isSupported, missingFeatures, verifyProof } = await fresh();
     const storage = memory();
@@ -83,7 +83,7 @@ for (const [what, name, value, told] of lacks) {
   });
 }
 
-it('without IndexedDB the default storage is unsupported, and names the others', async () => {
+it('without IndexedDB the default storage is unsupported, and the error names others', async () => {
   const { open } = await fresh();
   await expect(open('a')).rejects.toMatchObject({
     code: 'unsupported',
@@ -91,7 +91,7 @@ it('without IndexedDB the default storage is unsupported, and names the others',
   });
 });
 
-it('a part that cannot be loaded is not-loaded, and nothing has changed', async () => {
+it('a missing part rejects with not-loaded and leaves the store unchanged', async () => {
   vi.doMock('../../src/engine/branches/merge.js', () => {
     throw new TypeError('Failed to fetch dynamically imported module');
   });
@@ -107,12 +107,12 @@ it('a part that cannot be loaded is not-loaded, and nothing has changed', async 
   await db.close();
 });
 
-/** The files that are loaded later, by what the sources say. */
+/** Returns the files that are loaded later, according to the sources. */
 function laterParts(): string[] {
   const src = new URL('../../src/', import.meta.url);
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' });
   const found = files
-    // An import is an entry that the store knows nothing of, and pages call it, not service workers.
+    // Stores do not load the imports of other databases: pages call these entries, service workers do not.
     .filter((file) => file.endsWith('.ts') && !file.startsWith('import-from/'))
     .flatMap((file) => {
       const text = readFileSync(new URL(file, src), 'utf8');
@@ -124,7 +124,7 @@ function laterParts(): string[] {
   return [...new Set(found)];
 }
 
-it('the parts that preload brings are known', () => {
+it('the sources name the parts that preload brings', () => {
   expect(laterParts().length).toBeGreaterThan(10);
 });
 
@@ -141,13 +141,13 @@ it.each(laterParts())('preload brings %s', async (file) => {
   }
 });
 
-it('preload resolves when all parts are there', async () => {
+it('preload resolves if it loads all parts', async () => {
   const { preload, isSupported } = await fresh();
   expect(await isSupported()).toBe(true);
   await preload();
 });
 
-it('whatever is loaded later is not-loaded where it cannot be had', () => {
+it('each later import rejects with not-loaded if it fails', () => {
   const src = new URL('../../src/', import.meta.url);
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' });
   const bare = files

@@ -1,4 +1,4 @@
-/** The remedies of the pages of errors of sync, each after its error. */
+/** The remedies on the pages of sync errors, each after its error. */
 import { afterEach, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store } from '../../src/index.js';
 import { remoteKeys } from '../../src/sync/encryption/index.js';
@@ -14,7 +14,7 @@ import { closeAll, runBlocks } from './page-examples.js';
 
 afterEach(closeAll);
 
-/** A device that has had its error, and what it has then. */
+/** A device after its error, and the rows that it must end with. */
 interface Scene {
   readonly db: Store;
   readonly link: Link;
@@ -76,7 +76,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     if (leaf) damage(storage, leaf);
     const db = await open('app', { storage });
     await rejects(rowsOf(db), 'corrupt-chunk');
-    // The page has done so before its last block.
+    // The page does this before its last block.
     expect((await db.repair({ salvage: true })).rowsLost).toBeGreaterThan(0);
     const link = await db.remote(remote, { probe: false });
     return { db, link, remote, rows: Object.fromEntries(rows) };
@@ -95,7 +95,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
 };
 
 it.each(Object.keys(SCENES))(
-  'after %s its last remedy ends with equal rows on both sides',
+  'the last remedy after %s ends with equal rows on both sides',
   async (code) => {
     const { db, link, remote, rows } = await (SCENES[code] as () => Promise<Scene>)();
     const last = blocksOf(`docs/errors/${code}.md`).at(-1)?.code as string;
@@ -108,10 +108,10 @@ it.each(Object.keys(SCENES))(
   },
 );
 
-it('after remote-unsafe a push asks the place again', async () => {
+it('a push after remote-unsafe probes the remote again', async () => {
   const remote = memoryRemote();
   const { swapHead } = remote;
-  // As a store that knows no conditions.
+  // As a server that ignores conditions.
   remote.swapHead = async (branch, _token, bytes, options) => {
     const now = await remote.readHead(branch);
     return swapHead.call(remote, branch, now?.token, bytes, options);
@@ -127,7 +127,7 @@ it('after remote-unsafe a push asks the place again', async () => {
   expect(await rowsOf(other.db)).toEqual({ a: 1 });
 });
 
-it('after wrong-key a link with the right key goes on', async () => {
+it('a link with the right key works after wrong-key', async () => {
   const remote = memoryRemote();
   const [right, wrong] = [random(1).bytes(32), random(2).bytes(32)];
   const first = await device(remote, {
@@ -148,7 +148,7 @@ it('after wrong-key a link with the right key goes on', async () => {
   expect(await rowsOf(db)).toEqual({ a: 1, waits: 1 });
 });
 
-it.each(['offline', 'remote-auth'])('after %s the same call goes on', async (code) => {
+it.each(['offline', 'remote-auth'])('the same call succeeds after %s', async (code) => {
   const remote = memoryRemote();
   const { db, link } = await pushed(remote);
   const { swapHead } = remote;

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** What `docs/testing-an-app.md` tells people to do in their tests. */
+/** The advice of `docs/testing-an-app.md` for tests of apps. */
 import 'fake-indexeddb/auto';
 import { IDBFactory } from 'fake-indexeddb';
 import { expect, test, vi } from 'vitest';
@@ -17,7 +17,7 @@ const issues = table<Issue>()({ key: 'id', indexes: { byState: ['status'] } });
 const openApp = (storage: Storage = idb()) => open('app', { storage, tables: { issues } });
 const GATE: Issue = { id: '1', title: 'Gate', status: 'open' };
 
-test('stores in memory are worlds of their own, and two handles of one are two tabs', async () => {
+test('each storage in memory is a world of its own, and two handles of it act as two tabs', async () => {
   const storage = memory();
   const [one, two, other] = await Promise.all([
     openApp(storage),
@@ -47,7 +47,7 @@ test('fake-indexeddb keeps a store until it is replaced', async () => {
   await db.close();
 });
 
-test('a live query is called while timers are fake', async () => {
+test('a live query calls its listener while timers are fake', async () => {
   vi.useFakeTimers();
   try {
     const db = await openApp(memory());
@@ -84,7 +84,7 @@ function fullAfter(writes: number, real: Storage): Storage {
   };
 }
 
-test('a storage may be made to fail', async () => {
+test('a test can make a storage fail', async () => {
   const db = await openApp(fullAfter(1, memory()));
   await db.issues.put(GATE);
   await expect(db.issues.put({ ...GATE, id: '2' })).rejects.toMatchObject({

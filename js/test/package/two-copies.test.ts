@@ -1,4 +1,4 @@
-/** A page that has two copies of the library: the store is of one, its tables are of the other. */
+/** A page with two copies of the library: the store comes from one, its tables from the other. */
 import { expect, it, vi } from 'vitest';
 import { memory, open } from '../../src/index.js';
 
@@ -10,7 +10,7 @@ it('tables of one copy work on a store of another', async () => {
   await db.issues.insert({ id: '1', title: 'a' });
   await db.issues.update('1', { title: 'b' });
   await db.issues.putMany([{ id: '2', title: 'c' }]);
-  // A table looks at bytes before the core takes them, and refuses the version of a row here.
+  // A table reads bytes before the core takes them, and here refuses the version of a row.
   const bytes = new TextEncoder().encode('{"id":"3","title":"d","~v":2}');
   await expect(db.issues.putMany(bytes)).rejects.toBeInstanceOf(Error);
   expect(await db.issues.toArray()).toEqual([

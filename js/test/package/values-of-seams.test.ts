@@ -1,4 +1,4 @@
-/** Where two layers meet: values, their errors, and the bytes of servers, have one meaning on both sides. */
+/** Where two layers meet, values, their errors, and the bytes of servers have one meaning on both sides. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { HedgerowKeyv } from '../../src/adapters/keyv.js';
 import { memory, open, type Store } from '../../src/index.js';
@@ -33,7 +33,7 @@ const refused = (call: Promise<unknown>): Promise<Any> =>
     (cause) => cause,
   );
 
-describe('the pointer of a value that is refused', () => {
+describe('the pointer of a refused value', () => {
   const rows: Readonly<Record<string, [row: object, what: RegExp, pointer: string]>> = {
     'two members, in the order of insertion': [
       { s: new String(), b: new Boolean() },
@@ -51,7 +51,7 @@ describe('the pointer of a value that is refused', () => {
       .slice(1)
       .reduce((at: Any, name) => at?.[name.replaceAll('~1', '/').replaceAll('~0', '~')], row);
 
-  it.each(Object.entries(rows))('is told once, and is that of the member: %s', async (_, [row]) => {
+  it.each(Object.entries(rows))('is in the message once, for the member: %s', async (_, [row]) => {
     const db = await store();
     for (const name of ['plain', 'structured']) {
       for (const call of ['put', 'putMany']) {
@@ -71,7 +71,7 @@ describe('the pointer of a value that is refused', () => {
     }
   });
 
-  it('of a revoked proxy in the place of a row is that of the whole', async () => {
+  it('a revoked proxy in the place of a row is refused', async () => {
     const db = await store();
     for (const name of ['plain', 'structured']) {
       for (const call of [
@@ -87,9 +87,9 @@ describe('the pointer of a value that is refused', () => {
   });
 });
 
-describe('a number that no double is', () => {
+describe('a number beyond the range of doubles', () => {
   const TEXTS = ['1e999', '-1e999', '1e0400', `1${'0'.repeat(320)}`, `1${'0'.repeat(300)}e9`];
-  it.each(TEXTS)('%s is refused by plain and structured tables, in bytes', async (text) => {
+  it.each(TEXTS)('plain and structured tables refuse %s in bytes', async (text) => {
     const db = await store();
     for (const name of ['plain', 'structured']) {
       for (const whole of [
@@ -104,7 +104,7 @@ describe('a number that no double is', () => {
     expect(await db.count()).toBe(0);
   });
 
-  it('does not stand for large ones and texts', async () => {
+  it('tables accept large numbers within the range, and texts', async () => {
     const db = await store();
     const row = { id: 'a', n: [1e308, 0, 1.5e300], t: '1e999', u: `1${'0'.repeat(400)}` };
     const text = '{"id":"a","n":[1e308,1e-999,1.5e300],"t":"1e999","u":"1';
@@ -129,7 +129,7 @@ describe('a byte order mark', () => {
   const patch =
     '{"patch":[{"op":"put","key":"a","value":"\ufeff"}],"cookie":1,"lastMutationIDChanges":{}}';
 
-  it.each([1, 2, 3, 4, 1000])('before a pull is skipped, in parts of %i bytes', async (size) => {
+  it.each([1, 2, 3, 4, 1000])('is skipped before a pull, in parts of %i bytes', async (size) => {
     for (const link of [rest, mutators] as Any[]) {
       const db = await store();
       const pull = async () => new Response(cut(Uint8Array.from([...MARK, ...bytes(patch)]), size));
@@ -141,7 +141,7 @@ describe('a byte order mark', () => {
     }
   });
 
-  it('that is broken, or comes twice, is malformed', async () => {
+  it('is malformed if it is broken or repeated', async () => {
     for (const front of [[0xef], [0xef, 0xbb], [0xbb, 0xbf], [...MARK, ...MARK], [0x20, ...MARK]]) {
       const db = await store();
       const pull = async () => new Response(Uint8Array.from([...front, ...bytes(patch)]));
@@ -154,7 +154,7 @@ describe('a byte order mark', () => {
 });
 
 describe('keyv', () => {
-  it('keeps what never expires, and refuses times that are none', async () => {
+  it('keeps values without expiry, and refuses invalid times', async () => {
     const db = await store();
     const keyv = new HedgerowKeyv(db);
     expect(await keyv.set('a', 1, Number.POSITIVE_INFINITY)).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * What the platform may lack, one thing at a time: each is taken away, and the store does what docs/browsers.md says.
- * `start-up.test.ts` has what no store works without.
+ * Features that the platform may lack: without each of them, the store does as docs/browsers.md says.
+ * `start-up.test.ts` has the features that every store needs.
  */
 import 'fake-indexeddb/auto';
 import { IDBFactory } from 'fake-indexeddb';

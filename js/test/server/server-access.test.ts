@@ -1,4 +1,4 @@
-/** Access to the reference server: by address, by the origin of a page, and by tokens that have one right each. */
+/** Access to the reference server: by address, by the origin of a page, and by tokens with one right each. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -7,7 +7,7 @@ import { slicedName } from '../../src/server/hash.js';
 import { serveRemote } from '../../src/server/server.js';
 import { hashedName, httpRemote, memoryRemote, type Remote } from '../../src/sync/remote/index.js';
 
-/** Called before the server hashes a body. */
+/** Runs before the server hashes a body. */
 const hashing = vi.hoisted(() => ({ before: async () => {} }));
 vi.mock('../../src/server/hash.js', async (original) => {
   const { slicedName } = await original<typeof import('../../src/server/hash.js')>();
@@ -39,7 +39,7 @@ async function served(options?: Parameters<typeof serveRemote>[1]) {
   };
 }
 
-/** A request with headers that `fetch` does not let a program set. */
+/** Sends a request with headers that `fetch` does not let a program set. */
 async function ask(
   url: string,
   method: string,
@@ -49,7 +49,7 @@ async function ask(
   const asked = request(new URL(path, url), { method, headers, agent: false });
   asked.end(method === 'PUT' ? 'x' : undefined);
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  // A stream of events has no end.
+  // A stream of events does not end.
   response.destroy();
   return response;
 }
@@ -79,7 +79,7 @@ async function refusesAll(
 const FOREIGN = ['https://evil.example', 'http://localhost:5173', 'http://127.0.0.1:1', 'null'];
 
 describe('without a token', () => {
-  it('answers to its own address alone, so that no page can give that a name', async () => {
+  it('answers under its own address alone, so that no page can give that address another name', async () => {
     const server = await served();
     const { url, port } = server;
     for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, '127.0.0.1', 'LocalHost']) {
@@ -92,7 +92,7 @@ describe('without a token', () => {
     }
   });
 
-  it('answers to the address that a request came to, if it listens on all, and to the name that it was given', async () => {
+  it('answers under the address of the request if it listens on all, and under its given name', async () => {
     const { url } = await served({ host: '0.0.0.0' });
     const local = url.replace('0.0.0.0', '127.0.0.1');
     expect((await ask(local, 'GET', 'h/main')).statusCode).toBe(200);
@@ -101,7 +101,7 @@ describe('without a token', () => {
     expect((await ask(named.url, 'GET', 'h/main')).statusCode).toBe(200);
   });
 
-  it('lets in programs, and pages of its own address', async () => {
+  it('accepts programs, and pages of its own address', async () => {
     const { url, port } = await served();
     const { headers } = await ask(url, 'GET', 'h/main');
     expect(headers['access-control-allow-origin']).toBeUndefined();
@@ -109,7 +109,7 @@ describe('without a token', () => {
     expect((await ask(url, 'GET', 'h/main', { origin })).statusCode).toBe(200);
   });
 
-  it('refuses pages whose origin nobody has named', async () => {
+  it('refuses pages whose origin is not configured', async () => {
     const server = await served();
     for (const origin of FOREIGN) await refusesAll(server, { origin });
     const named = await served({ origin: ['https://app.example', 'http://localhost:4000'] });
@@ -125,7 +125,7 @@ describe('without a token', () => {
     }
   });
 
-  it('lets in all pages if that is asked for', async () => {
+  it('accepts all pages if the options say so', async () => {
     const { url } = await served({ origin: '*' });
     for (const origin of FOREIGN) {
       const { headers } = await ask(url, 'GET', 'h/main', { origin });
@@ -134,7 +134,7 @@ describe('without a token', () => {
   });
 });
 
-it('takes no origin that a browser never sends', async () => {
+it('rejects an origin that a browser never sends', async () => {
   const wrong = [
     'https://app.example/',
     'app.example',
@@ -152,7 +152,7 @@ it('takes no origin that a browser never sends', async () => {
 });
 
 describe('with tokens', () => {
-  it('lets in pages of all origins under any address, which have no token unless somebody gives it', async () => {
+  it('accepts pages of all origins under any address, but no request without the token', async () => {
     const { url } = await served({ token: 'secret' });
     for (const origin of FOREIGN) {
       const headers = { origin, host: 'app.example', authorization: 'Bearer secret' };
@@ -163,7 +163,7 @@ describe('with tokens', () => {
     }
   });
 
-  /** The calls of a right, and whether each was allowed. */
+  /** The calls of a right, and whether the server allowed each. */
   const rights: Record<string, (remote: Remote, token: string) => Promise<unknown>> = {
     read: async (remote) => {
       expect((await remote.readHead('main'))?.bytes).toEqual(HEAD);
@@ -197,7 +197,7 @@ describe('with tokens', () => {
     return found;
   }
 
-  it('gives each token its right, and those before it', async () => {
+  it('gives each token its right and the lesser rights', async () => {
     const all = { readToken: 'r', token: 'w', deleteToken: 'd' };
     expect(await allowed(all, 'r')).toEqual(['read']);
     expect(await allowed(all, 'w')).toEqual(['read', 'write']);
@@ -209,7 +209,7 @@ describe('with tokens', () => {
     expect(await allowed({ ...all, publicReads: true }, 'w')).toEqual(['read', 'write']);
   });
 
-  it('lets nobody delete unless there is a token for that, which may be the one for all', async () => {
+  it('allows deletes only by a token for deletes, which may be the token for all', async () => {
     expect(await allowed({ token: 'w' }, 'w')).toEqual(['read', 'write']);
     expect(await allowed({ readToken: 'r' }, 'r')).toEqual(['read']);
     expect(await allowed({ deleteToken: 'd' }, 'd')).toEqual(['read', 'write', 'delete']);
@@ -218,7 +218,7 @@ describe('with tokens', () => {
   });
 });
 
-it('hashes a body in slices, between which others have their turn', async () => {
+it('hashes a body in slices, and other requests run in between', async () => {
   for (const length of [0, 1, 65_536, 65_537, (1 << 20) + 7]) {
     const body = Uint8Array.from({ length }, (_, at) => at * 7);
     let isDone = false;
@@ -235,7 +235,7 @@ it('hashes a body in slices, between which others have their turn', async () => 
   }
 });
 
-it('answers others while it hashes', async () => {
+it('answers other requests while it hashes', async () => {
   const { url, remote } = await served();
   const object = bytes('an object');
   const name = hashedName('p', object);

@@ -1,4 +1,4 @@
-/** Room that is kept for deletions: what it is made of, and that nothing else uses it up. */
+/** The ballast, which keeps space for deletions: its form, and its protection from other writes. */
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../../src/index.js';
 import { idb } from '../../src/storage/idb/idb.js';
@@ -58,7 +58,7 @@ describe('the ballast', () => {
     });
   }
 
-  it('is not waited for when a suspended tab was about to make it', async () => {
+  it('does not wait for a suspended tab that was about to make it', async () => {
     const other = await idb().open('b');
     engine.suspended.add('hedgerow-ballast/b');
     await expect(within(other.upkeep?.(16 * MIB, false) as Promise<void>)).rejects.toMatchObject({
@@ -70,7 +70,7 @@ describe('the ballast', () => {
     await other.close();
   });
 
-  it('is taken back before a write that comes behind a deletion', async () => {
+  it('is filled again before a write that follows a deletion', async () => {
     engine.quota = engine.used + 1000;
     expect(await within(write(1, 2000, true))).toBe(true);
     const writes = [2, 3, 4].map((id) => write(id, RECORD_BYTES, false));
@@ -78,7 +78,7 @@ describe('the ballast', () => {
     expect(stored('a')).toHaveLength(3);
   });
 
-  it('is had by copies, which make room later, by half only', async () => {
+  it('gives up to half of its space to copies, which make room later', async () => {
     engine.quota = engine.used + 1000;
     expect(await write(1, 2000, 'later')).toBe(true);
     expect(await within(write(2, 2000, 'later'))).toBe(true);
@@ -90,18 +90,18 @@ describe('the ballast', () => {
     expect(await within(write(5, RECORD_BYTES, true))).toBe(true);
   });
 
-  it('is taken back when a write finds no room, before other writes take it', async () => {
+  it('is filled again when a write finds no room, before other writes take it', async () => {
     engine.quota = engine.used + 1000;
     expect(await write(1, 2 * RECORD_BYTES, true)).toBe(true);
     await within(vi.waitFor(() => expect(stored('a')).toHaveLength(2), SOON));
-    // A log is written back: there is room, though not for all that is to be written.
+    // A log is written back: there is room, though not for the whole write.
     engine.quota += 2 * RECORD_BYTES;
     expect(await write(2, 5 * RECORD_BYTES, false)).toBe('quota-exceeded');
     expect(stored('a')).toHaveLength(4);
   });
 });
 
-/** Memory that takes no more writes while more than `quota` bytes are stored. */
+/** Memory that refuses writes while more than `quota` bytes are stored. */
 function limited() {
   const inner = watched(memory());
   const bytes = () =>
@@ -127,8 +127,8 @@ function limited() {
   return { storage, limit, bytes };
 }
 
-it('a deletion that finds no room is made when dead values have gone', async () => {
-  // So that no collection comes by itself.
+it('a deletion that finds no room is made after dead values are deleted', async () => {
+  // Keeps a collection from starting by itself.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   onTestFinished(() => {
     vi.useRealTimers();
@@ -138,7 +138,7 @@ it('a deletion that finds no room is made when dead values have gone', async () 
   const from = random(3);
   const values = Array.from({ length: 40 }, (_, at): Entry => [`v${at + 10}`, from.bytes(200_000)]);
   await db.putMany(values);
-  // Knows which values are live.
+  // The store now knows which values are live.
   await db.compact();
   await db.deleteMany(values.slice(0, 15).map(([key]) => key));
   const full = bytes();

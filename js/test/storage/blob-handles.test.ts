@@ -1,4 +1,4 @@
-/** Blobs of segments are looked up many at once, and before they are asked for. */
+/** The Blobs of segments are looked up many at once, and before they are needed. */
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { idb } from '../../src/storage/idb/idb.js';
 import type { SegmentRequest, SegmentStore } from '../../src/storage/segment-store.js';
@@ -43,12 +43,12 @@ describe.each(['chromium', 'firefox'] as const)('in %s', (kind) => {
     expect(lookUps.mock.calls.length).toBeLessThan(20);
   });
 
-  it('reads of many at once look up none by itself', async () => {
+  it('reads of many at once look up no Blob by itself', async () => {
     expect(await store.read(IDS.map(part))).toEqual(IDS.map(bytesOf));
     expect(lookUps).not.toHaveBeenCalled();
   });
 
-  it('reads of many that lie far apart get only what they want', async () => {
+  it('reads of distant segments look up only these', async () => {
     const far = Array.from({ length: 20 }, (_, at) => (at + 1) * 1000);
     await store.write(batch(far.map((id) => segment(id, LONG))));
     expect(await store.read(far.map(part))).toEqual(far.map(bytesOf));
@@ -61,13 +61,13 @@ describe.each(['chromium', 'firefox'] as const)('in %s', (kind) => {
     expect(lookUps).toHaveBeenCalledTimes(3);
   });
 
-  it('what is deleted while it is looked up is not kept', async () => {
+  it('a Blob that is deleted during its look-up is not kept', async () => {
     for (const id of [1, 2, 3, 4, 5]) await store.read([part(id)]);
     await Promise.all([store.read([part(20)]), store.delete(IDS.slice(30))]);
     for (const id of IDS.slice(30)) expect(await store.read([part(id)])).toEqual([undefined]);
   });
 
-  it('a whole one that was deleted elsewhere is not found, whatever was kept', async () => {
+  it('a whole segment that was deleted elsewhere is not found, also with a kept Blob', async () => {
     await store.read(IDS.map(part));
     const other = await idb().open('a');
     await other.delete(IDS);

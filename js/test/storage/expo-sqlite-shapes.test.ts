@@ -1,6 +1,6 @@
 /**
- * What the adapter takes for granted of expo-sqlite, version by version. The stand-in has it, and so has what is published:
- * `node scripts/expo-sqlite.mjs`.
+ * The properties of expo-sqlite that the adapter needs, version by version. The stand-in has them, and so has the
+ * published package: `node scripts/expo-sqlite.mjs`.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ describe.each(EXPO_VERSIONS)('expo-sqlite %s', (version) => {
   };
   const INSERT = 'INSERT INTO t VALUES (?, ?, ?)';
 
-  it('gives all rows as arrays, of one statement many times', async () => {
+  it('returns all rows as arrays, from one statement many times', async () => {
     const { db, run } = await made();
     const insert = await db.prepareAsync(INSERT);
     for (const id of [7, 8, 9]) await insert.executeForRawResultAsync([id, null, `n${id}`]);
@@ -39,7 +39,7 @@ describe.each(EXPO_VERSIONS)('expo-sqlite %s', (version) => {
     await db.closeAsync();
   });
 
-  it('takes views for bytes and gives views, but none of no length', async () => {
+  it('takes views for bytes and returns views, but no views without bytes', async () => {
     const { db, run } = await made();
     await run(INSERT, [1, new Uint8Array([1, 0, 255]), '']);
     await run(INSERT, [2, new Uint8Array(), '']);
@@ -50,7 +50,7 @@ describe.each(EXPO_VERSIONS)('expo-sqlite %s', (version) => {
     await db.closeAsync();
   });
 
-  it('tells what SQLite says, also when a statement that has failed is finalized', async () => {
+  it('reports the error of SQLite, also when a failed statement is finalized', async () => {
     const { db, run } = await made();
     const statement = await db.prepareAsync(INSERT);
     const told = 'NOT NULL constraint failed: t.text';
@@ -62,7 +62,7 @@ describe.each(EXPO_VERSIONS)('expo-sqlite %s', (version) => {
     await db.closeAsync();
   });
 
-  it('opens connections of their own, which wait for nobody', async () => {
+  it('opens separate connections, which do not wait for each other', async () => {
     const { expo, db, run, directory } = await made();
     const options = { useNewConnection: true };
     const other = await expo.openDatabaseAsync('a.sqlite', options, directory);
@@ -75,7 +75,7 @@ describe.each(EXPO_VERSIONS)('expo-sqlite %s', (version) => {
     await Promise.all([db.closeAsync(), other.closeAsync()]);
   });
 
-  it('deletes what is closed, and tells what is not there', async () => {
+  it('deletes closed databases, and reports missing ones', async () => {
     const { expo, db, directory, path } = await made();
     await expect(expo.deleteDatabaseAsync('a.sqlite', directory)).rejects.toThrow('open');
     await db.closeAsync();

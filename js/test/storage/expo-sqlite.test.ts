@@ -1,4 +1,4 @@
-/** Stores over expo-sqlite: what no contract of adapters can tell. */
+/** Stores over expo-sqlite: behaviour outside of the contract of adapters. */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const refuseKey = () => {
   throw new Error('no key');
 };
 
-/** The package, with each call of it in a list. */
+/** Wraps the package, with each call of it in a list. */
 function recorded(expo: ExpoSqlite): { expo: ExpoSqlite; calls: string[] } {
   const calls: string[] = [];
   return {
@@ -61,7 +61,7 @@ describe.each(EXPO_VERSIONS)('stores over expo-sqlite %s', (version) => {
     expect(calls.at(-1)).toBe('close');
   });
 
-  it('leave no statement behind, also after one that has failed', async () => {
+  it('leave no statement behind, also after a failed one', async () => {
     const leftOver: string[] = [];
     const expo = await expoSqliteOf(version, { leftOver });
     const directory = folder();
@@ -77,14 +77,14 @@ describe.each(EXPO_VERSIONS)('stores over expo-sqlite %s', (version) => {
     await expect(twice).rejects.toThrow('UNIQUE constraint failed: t.id');
     await expect(connection.write([[insert, [3, null]]])).rejects.toThrow('NOT NULL');
     await expect(connection.read('SELECT missing')).rejects.toThrow('missing');
-    // What has failed has written nothing, and the statement works again.
+    // The failed statement has not changed the file, and works again.
     await connection.write([[insert, [2, bytes]]]);
     expect(await connection.read('SELECT id FROM t')).toEqual([[1], [2]]);
     await connection.close();
     expect(leftOver).toEqual([]);
   });
 
-  it('keep bytes as they are: none, a few, and views into larger buffers', async () => {
+  it('keep bytes as they are: empty, short, and views into larger buffers', async () => {
     const expo = await expoSqliteOf(version);
     const connection = await expoConnection(expo, {
       name: 'a.sqlite',
@@ -110,14 +110,14 @@ describe.each(EXPO_VERSIONS)('stores over expo-sqlite %s', (version) => {
         [[], [9]],
       ].map((row) => row.map((bytes) => new Uint8Array(bytes))),
     );
-    // Of bytes that are handed out, nothing else has the buffer.
+    // Returned bytes do not share their buffer.
     for (const bytes of read.flat() as Uint8Array[]) {
       expect(bytes.buffer.byteLength).toBe(bytes.byteLength);
     }
     await connection.close();
   });
 
-  it('are written by two handles at once, and lose nothing', async () => {
+  it('are written by two handles at once, without a lost row', async () => {
     const storage = expoSqliteStorage(await expoSqliteOf(version), { directory: folder() });
     const handles = [await open('app', { storage }), await open('app', { storage })];
     const from = random(version.length);
@@ -136,14 +136,14 @@ describe.each(EXPO_VERSIONS)('stores over expo-sqlite %s', (version) => {
     }
     await Promise.all(puts);
     const counted = puts.length - 60;
-    // A handle hears a moment later of what the other one has committed.
+    // The commits of the other handle arrive a moment later.
     for (const db of handles) await expect.poll(() => db.get('count')).toBe(counted);
     await expect.poll(() => handles[0]?.count({ prefix: 'k' })).toBe(60);
     expect((await handles[1]?.verify())?.ok).toBe(true);
     await Promise.all(handles.map((db) => db.close()));
   });
 
-  it('fail with a typed error when the disk is full, and lose nothing', async () => {
+  it('fail with a typed error when the disk is full, without a lost row', async () => {
     const [expo, directory] = [await expoSqliteOf(version), folder()];
     let set: ((sql: string) => unknown) | undefined;
     const storage: Storage = sqlStorage({
@@ -173,14 +173,14 @@ describe.each(EXPO_VERSIONS)('stores over expo-sqlite %s', (version) => {
     await db.close();
   });
 
-  it('are deleted with what SQLite keeps beside them', async () => {
+  it('are deleted with the other files of SQLite', async () => {
     const directory = folder();
     const storage = expoSqliteStorage(await expoSqliteOf(version), { directory });
     const db = await open('app', { storage });
     await db.put('a', 1);
     await destroy('app', { storage });
     expect(readdirSync(directory)).toEqual([]);
-    // A file that nobody can read, with a log that the next file must not have.
+    // An unreadable file, with a log that the next file must not get.
     for (const suffix of ['', '-wal']) {
       writeFileSync(join(directory, `hedgerow.app.sqlite${suffix}`), 'x'.repeat(4096));
     }
@@ -192,7 +192,7 @@ describe.each(EXPO_VERSIONS)('stores over expo-sqlite %s', (version) => {
     await again.close();
   });
 
-  it('have the files of op-sqlite, and open what that has written', async () => {
+  it('have the files of op-sqlite, and open its stores', async () => {
     const directory = folder();
     const op = opSqliteStorage(await opSqliteOf('18'), { location: directory });
     const expo = expoSqliteStorage(await expoSqliteOf(version), { directory });
@@ -208,7 +208,7 @@ describe.each(EXPO_VERSIONS)('stores over expo-sqlite %s', (version) => {
     expect(readdirSync(directory).filter((file) => file.endsWith('.sqlite'))).toHaveLength(1);
   });
 
-  it('are encrypted by a build that can, and refused by one that would not', async () => {
+  it('are encrypted by a build with encryption, and refused by a build without it', async () => {
     const [directory, keys] = [folder(), new Map<string, string>()];
     const plain = expoSqliteStorage(await expoSqliteOf(version), { directory, encryptionKey: 'k' });
     await expect(open('app', { storage: plain })).rejects.toMatchObject({
@@ -228,7 +228,7 @@ describe.each(EXPO_VERSIONS)('stores over expo-sqlite %s', (version) => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('refuse options that make no sense', async () => {
+  it('refuse malformed options', async () => {
     const expo = await expoSqliteOf(version);
     for (const options of [
       null,
@@ -244,7 +244,7 @@ describe.each(EXPO_VERSIONS)('stores over expo-sqlite %s', (version) => {
 });
 
 describe('hedgerow/expo-sqlite', () => {
-  it('takes the package that is installed, and makes the root that memory makes', async () => {
+  it('uses the installed package, and makes the root that memory makes', async () => {
     const storage = expoSqlite({ directory: folder(), name: 'mine' });
     const roots = [];
     for (const one of [storage, memory()]) {

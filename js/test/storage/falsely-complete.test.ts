@@ -1,6 +1,5 @@
 /**
- * Firefox may undo a transaction for want of room and tell that it is complete: what was undone then must
- * not count as written.
+ * Firefox may undo a transaction for lack of space and report it complete: an undone write must not count as written.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { idb } from '../../src/storage/idb/idb.js';
@@ -13,9 +12,9 @@ import { random } from '../support/random.js';
 const SEEDS = 100;
 const LENGTH = 500;
 const IDS = [2, 3, 4];
-/** What a segment takes with its table, of the quota of the engine. */
+/** The bytes of the quota that a segment takes with its table. */
 const STORED = LENGTH + 20 + 2 * 64;
-/** The move after so many deletes old ones. */
+/** The move after this many deletes old ones. */
 const MOVES = 15;
 
 let engine: HostileEngine;
@@ -48,7 +47,7 @@ async function openStore(seed: number): Promise<void> {
   }
 }
 
-describe('a transaction that is told to be complete though its last requests have failed', () => {
+describe('a transaction that is reported complete though its last requests have failed', () => {
   for (const { what, move, room } of [
     { what: 'segments that no ref needs yet', move: undefined, room: 2 * LENGTH },
     { what: 'segments with the move of a ref', move: moveFrom(MOVES), room: IDS.length * STORED },
@@ -64,7 +63,7 @@ describe('a transaction that is told to be complete though its last requests hav
           .catch(({ code }: { code: unknown }) => code);
         engine.quota = Number.POSITIVE_INFINITY;
         const { ids, refs } = await store.load();
-        // The deletions of old moves may make the room that it needs.
+        // The deletions of old moves may make enough room.
         const isMade = written === true;
         if (!isMade) expect(written).toBe('quota-exceeded');
         const stored = IDS.map((id) => (isMade ? segment(id).segmentBytes : undefined));

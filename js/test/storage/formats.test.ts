@@ -1,6 +1,6 @@
 /**
- * What earlier versions have stored is read: each `vectors/formats/store-N.json` is a store as a version of the package has
- * left it in IndexedDB and in SQLite, its export, and a proof. `docs/releases.md` says which versions there are.
+ * Stores of earlier versions can be read: each `vectors/formats/store-N.json` is a store as a version of the package
+ * left it in IndexedDB and in SQLite, its export, and a proof. `docs/releases.md` lists the versions.
  */
 import 'fake-indexeddb/auto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -71,7 +71,7 @@ const done = <T>(request: IDBRequest<T>) =>
     request.onerror = () => reject(request.error);
   });
 
-/** Restores the records of IndexedDB. `change` may give another value for one. */
+/** Restores the records of IndexedDB. `change` may return another value for one. */
 async function restoreIdb(
   { version, stores }: Vector['indexeddb'],
   change = (_store: string, value: unknown) => value,
@@ -90,7 +90,7 @@ async function restoreIdb(
   return {};
 }
 
-/** All records of these object stores. */
+/** Returns all records of these object stores. */
 async function storedIn(...names: string[]): Promise<unknown[][]> {
   const database = await done(indexedDB.open(`hedgerow/${NAME}`));
   const transaction = database.transaction(names);
@@ -127,7 +127,7 @@ function restoreSqlite(
   return { storage: sqlite({ location }) };
 }
 
-/** The store has all that it had, and can be changed. */
+/** Expects that the store has all its content, and can be changed. */
 async function expectWhole(db: Store, { expected }: Vector): Promise<void> {
   expect(db.root).toBe(expected.root);
   expect(await db.scan().toArray()).toEqual(
@@ -145,7 +145,7 @@ async function expectWhole(db: Store, { expected }: Vector): Promise<void> {
   await branch.close();
   expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
 
-  // What is written beside it has the same form: without the row the root is the old one.
+  // A new row has the same form: without it the root is the old one.
   await db.put('issue/new', { title: 'tall', state: 'closed', size: 5 });
   expect(await db.count({ index: 'words', equals: 'tall' })).toBe(expected.tall + 1);
   await db.delete('issue/new');
@@ -157,14 +157,14 @@ beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
 });
 
-it('there is a vector for each format up to this one', async () => {
+it('each format up to this one has a vector', async () => {
   const { FORMAT } = await import('../../src/base/limits.js');
   const all = VECTORS.map(({ format }) => format).sort((a, b) => a - b);
   expect(all).toEqual(Array.from({ length: FORMAT }, (_, nth) => nth + 1));
 });
 
 describe.each(VECTORS)('format $format', (vector) => {
-  it('has one of everything', () => {
+  it('has an example of every feature', () => {
     const { rows } = vector.expected;
     expect(rows.length).toBeGreaterThan(200);
     expect(rows.some(([, value]) => real(value) instanceof Uint8Array)).toBe(true);
@@ -202,7 +202,7 @@ describe('a later format', () => {
   const [vector] = VECTORS as [Vector];
   const refused = failure('unsupported-format');
 
-  /** Moves that say 200 in place of their format, which follows the commit. */
+  /** Makes moves that contain 200 in place of their format, which follows the commit. */
   const later = (store: string, value: unknown) => {
     if (store !== 'refs' || !(value instanceof Uint8Array)) return value;
     const changed = value.slice();
@@ -210,7 +210,7 @@ describe('a later format', () => {
     return changed;
   };
 
-  it('is refused in IndexedDB, and nothing is changed', async () => {
+  it('is refused in IndexedDB, and the store does not change', async () => {
     await restoreIdb(vector.indexeddb, later);
     const before = await storedIn('refs', 'segments', 'tables');
     await expect(open(NAME)).rejects.toEqual(refused);

@@ -1,4 +1,4 @@
-/** A tab that is suspended, whatever it is at: the others go on within a limit, and it is right when it goes on. */
+/** A tab is suspended at any point: the others continue within a limit, and it is right when it continues. */
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../src/index.js';
 import { all, type Entry, expectSame, failure } from '../support/models/store-model.js';
@@ -18,7 +18,7 @@ function rows(count: number, round: number): Entry[] {
   );
 }
 
-/** All that another tab may want, each within its limit. */
+/** Runs all calls that another tab may make, each within its limit. */
 async function works(db: Store, fresh: Tab): Promise<void> {
   await settled(db.put('other', 1), 1500);
   await settled(
@@ -34,7 +34,7 @@ async function works(db: Store, fresh: Tab): Promise<void> {
   await settled(again.close(), 1500);
 }
 
-/** How many rows most tests put: of fewer, a store is collected in the same way. */
+/** The rows of most tests: with fewer, a store is collected in the same way. */
 const MANY = isDeep ? 20_000 : 5000;
 
 describe('while a frozen tab', () => {
@@ -59,12 +59,12 @@ describe('while a frozen tab', () => {
     expect(first.root).toBe(second.root);
   });
 
-  it('that builds an index comes further now and then, nobody builds it beside it', async () => {
+  it('builds an index slowly, no other tab builds the index', async () => {
     const count = 200_000;
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
     await settled((await c.open()).putMany(rows(count, 0)));
-    // A slow one: each part takes three seconds.
+    // A slow tab: each part takes three seconds.
     let parts = 0;
     a.hooks.write = async ({ move }) => {
       if (move?.name !== 'main') return;
@@ -87,12 +87,12 @@ describe('while a frozen tab', () => {
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
     const sums = { total: { prefix: 'k', sum: '/at' } };
     await settled((await c.open()).putMany(rows(2000, 0)));
-    // About to store what it has made.
+    // The tab is about to store the tree.
     a.hooks.write = () => {
       if (browser.held().includes('sums')) a.freeze();
     };
     const first = await a.open('test', { sums });
-    // To compile the later part of the core takes real time.
+    // The compilation of the later part of the core takes real time.
     for (const endMs = Date.now() + 10_000; !a.isFrozen && Date.now() < endMs; ) await breathe(1);
     expect(a.isFrozen).toBe(true);
     delete a.hooks.write;
@@ -107,7 +107,7 @@ describe('while a frozen tab', () => {
     expect(first.sumTree('total').root.sum).toBe(expected);
   });
 
-  it('collects, another one takes its place, and what it stood at stays whole', async () => {
+  it('collects, another one takes its place, and commits that it reads stay whole', async () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
     const first = await a.open('test', { cacheBytes: 0 });
@@ -129,7 +129,7 @@ describe('while a frozen tab', () => {
     await works(second, c);
     const result = await settled(second.compact(), 12_000);
     expect(result.segmentsDeleted).toBe(0);
-    // What comes after that goes.
+    // Later garbage goes.
     const before = (await settled(second.stats())).storedBytes;
     for (let round = 3; round < 6; round++) await settled(second.putMany(rows(MANY, round)));
     await settled(second.compact());
@@ -137,7 +137,7 @@ describe('while a frozen tab', () => {
     expect(kept).toBeLessThan(before + 1.1 * needed);
     expect((await settled(second.stats())).compactor).toBe('this');
     a.thaw();
-    // It has lost the fence: its collection deletes nothing any more.
+    // It has lost the fence: its collection deletes no more segments.
     await settled(expect(collecting).rejects.toEqual(failure('blocked')));
     expectSame(await settled(all(snapshot as unknown as Store)), rows(MANY, 0));
     let read = 1;
@@ -145,7 +145,7 @@ describe('while a frozen tab', () => {
     expect(read).toBe(MANY);
     await settled(first.put('mine', 1));
     expect((await settled(first.stats())).compactor).toBe('other');
-    // When it has let go of that, all is collected.
+    // After the release of the snapshot, all garbage is collected.
     snapshot.release();
     await pass(1000);
     await settled(second.compact());
@@ -156,7 +156,7 @@ describe('while a frozen tab', () => {
   });
 
   // The clock is the test's own: a busy machine is not at fault.
-  it('is at the head of the queue, writers that meet wait for it once, and no longer than a second', async () => {
+  it('is at the head of the queue, two waiting writers wait for it once, and no longer than a second', async () => {
     const browser = new Browser();
     const [a, b, c, d] = [browser.tab(), browser.tab(), browser.tab(), browser.tab()];
     const [first, second, third] = [await a.open(), await b.open(), await c.open()];
@@ -179,7 +179,7 @@ describe('while a frozen tab', () => {
       await settled(Promise.all([increment(second), increment(third)]), 3000);
       made += 2;
     }
-    // Once in each of the two tabs, and now and then since.
+    // Each of the two tabs waits once, and now and then again.
     expect(performance.now() - startMs).toBeLessThan(5000);
     await works(second, d);
     delete a.hooks.write;
@@ -188,7 +188,7 @@ describe('while a frozen tab', () => {
     expect(await settled(second.get('count'))).toBe(made + calls.length);
   });
 
-  it('holds a snapshot and reads, what it reads stays, and all else is collected', async () => {
+  it('holds a snapshot and reads, its commits stay, and all other chunks are collected', async () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
     const collector = await b.open();
@@ -215,7 +215,7 @@ describe('while a frozen tab', () => {
     expect(after.storedBytes).toBeLessThan(1.1 * after.liveBytes);
   });
 
-  it('loads rows, what it has stored stays, and its load ends when it goes on', async () => {
+  it('loads rows, its stored segments stay, and its load ends when it continues', async () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
     const collector = await b.open();
@@ -241,7 +241,7 @@ describe('while a frozen tab', () => {
     expect((await settled(collector.verify())).ok).toBe(true);
   });
 
-  it('collects and is never awake again, its place is taken after it has not answered', async () => {
+  it('collects and never continues, another tab takes its place after a time without an answer', async () => {
     const browser = new Browser();
     const [a, b] = [browser.tab(), browser.tab()];
     await a.open();
@@ -251,7 +251,7 @@ describe('while a frozen tab', () => {
     const startMs = performance.now();
     await settled(second.compact(), 12_000);
     expect(performance.now() - startMs).toBeGreaterThan(5500);
-    // And at once when it is dead.
+    // A dead tab loses its place at once.
     a.kill();
     await pass(100);
     const result = await settled(second.compact(), 100);
@@ -260,7 +260,7 @@ describe('while a frozen tab', () => {
     expect(storedBytes).toBeLessThan(1.07 * liveBytes);
   });
 
-  it('collects, it is found out by who writes without ever asking, and the room comes back', async () => {
+  it('collects, a writer notices that without a question, and the space is freed', async () => {
     const browser = new Browser();
     const [a, b] = [browser.tab(), browser.tab()];
     await a.open();
@@ -275,13 +275,13 @@ describe('while a frozen tab', () => {
     await pass(10_000);
     const { storedBytes, liveBytes, compactor } = await settled(second.stats());
     expect(compactor).toBe('this');
-    // What was stored when it took over stays, in case that the other one reads it.
+    // Chunks from before the takeover stay, since the other tab may read them.
     expect(storedBytes).toBeLessThan(6 * liveBytes);
   });
 });
 
 describe('a tab that is frozen while it waits', () => {
-  it('for the queue holds up nobody for long when its turn has come', async () => {
+  it('for the queue does not block other tabs for long when its turn comes', async () => {
     const browser = new Browser();
     const [a, b] = [browser.tab(), browser.tab()];
     const [first, second] = [await a.open(), await b.open()];

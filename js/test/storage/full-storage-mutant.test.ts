@@ -1,6 +1,5 @@
 /**
- * The simulation of full storage sees something: with requests made at once, and not each when those before
- * it have succeeded, rows are lost.
+ * The simulation of full storage is sensitive: it loses rows when the requests of a transaction are all made at once.
  */
 import { expect, it, vi } from 'vitest';
 import { isDeep } from '../support/property.js';
@@ -17,10 +16,10 @@ vi.mock('../../src/storage/idb/idb-transaction.js', async (original) => ({
 }));
 
 const MOST_SEEDS = 1000;
-/** How rows are found to be lost. The last takes a hundred seeds to be met. */
+/** The signs of lost rows. The last sign takes a hundred seeds to appear. */
 const SIGNS = isDeep ? ['missing-chunk', 'has no segment'] : ['missing-chunk'];
 
-it('requests that are made before earlier ones have succeeded are found out', async () => {
+it('the simulation detects requests that are made before earlier ones have succeeded', async () => {
   const tally = new FullTally();
   const found = new Map<string, number>();
   const isFound = (sign: string) => [...found.keys()].some((kind) => kind.includes(sign));

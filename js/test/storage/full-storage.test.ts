@@ -1,6 +1,6 @@
 /**
- * Storage that is full, on an engine that applies a part of what it aborts: nothing acknowledged is
- * lost. `SEED=n` runs one seed; `node scripts/simulate.mjs --only full` runs a million.
+ * Full storage, on an engine that applies a part of an aborted transaction: no acknowledged row is lost. `SEED=n` runs
+ * one seed; `node scripts/simulate.mjs --only full` runs a million.
  */
 import { expect, it } from 'vitest';
 import { forSeeds, hasAllSeeds } from '../support/property.js';
@@ -18,7 +18,7 @@ it(
     console.info(`full storage, ${seeds.length} seeds: ${facts.join(', ')}`);
     expect(tally.seeds).toBe(seeds.length);
     if (!hasAllSeeds(SEEDS)) return;
-    // Else the simulation no longer simulates.
+    // Otherwise the simulation does not simulate.
     expect(tally.quotaAborts).toBeGreaterThan(SEEDS);
     expect(tally.refused).toBeGreaterThan(SEEDS);
     expect(tally.partial).toBeGreaterThan(SEEDS / 100);

@@ -1,6 +1,6 @@
 /**
- * The IndexedDB adapter on engines that fail as the real ones do (`hostile-idb/engine.ts`): each failure is
- * told as what it is, at once, and what was lost is had again.
+ * The IndexedDB adapter on engines that fail as the real ones do (`hostile-idb/engine.ts`): it reports each failure at
+ * once by its kind, and opens lost connections again.
  */
 import { afterEach, assert, beforeEach, describe, expect, it } from 'vitest';
 import { idb } from '../../src/storage/idb/idb.js';
@@ -29,7 +29,7 @@ const segment = (id: number, length = 1000) => ({
   tableBytes: bytes(20, id),
 });
 
-/** Writes a segment with a move from `expected`; what it came to, or the code that it fails with. */
+/** Writes a segment with a move from `expected`; returns the result, or the code of the failure. */
 function commit(id: number, expected: number, length = 1000): Promise<unknown> {
   const commitBytes = bytes(32, id);
   const move: RefMove = {
@@ -67,7 +67,7 @@ for (const kind of KINDS) {
     for (const { name, run } of segmentStoreContract) it(name, () => run(idb(), assert));
 
     for (const length of [1000, 100_000]) {
-      it(`a full quota is told at once, with ${length} bytes to write, and with room it works`, async () => {
+      it(`a full quota is reported at once, with ${length} bytes to write, and with room writes work`, async () => {
         await commit(1, 0, length);
         engine.quota = engine.used + 100;
         expect(await commit(2, 1, length)).toBe('quota-exceeded');
@@ -76,12 +76,12 @@ for (const kind of KINDS) {
         expect(await store.read([1, 2, 3])).toEqual([segment(1, length).segmentBytes, ...NONE]);
         engine.quota = Number.POSITIVE_INFINITY;
         expect(await commit(4, 1, length)).toBe(true);
-        // Opened once; Firefox refuses one put after a failure, and then the connection is made anew.
+        // Opened once; Firefox refuses one put after a failure, and then the connection is opened again.
         expect(engine.happened.openings - ballasts()).toBeLessThan(kind === 'firefox' ? 5 : 2);
       });
     }
 
-    it('each write that finds no room says so to its store', async () => {
+    it('each write that finds no room reports that to its store', async () => {
       let calls = 0;
       await store.close();
       store = await idb().open('a', { onFull: () => void calls++ });
@@ -97,7 +97,7 @@ for (const kind of KINDS) {
       expect(calls).toBe(0);
     });
 
-    it('a lost race is nobody else’s business', async () => {
+    it('a lost race causes no message', async () => {
       await commit(1, 0);
       for (const length of [1000, 100_000]) expect(await commit(2, 0, length)).toBe(false);
       expect(keysOf('segments')).toEqual([]);
@@ -109,12 +109,12 @@ for (const kind of KINDS) {
 
 const NONE = [undefined, undefined];
 
-/** Openings of the ballast, which a full store looks for. */
+/** Counts the openings of the ballast, which a full store looks for. */
 function ballasts(): number {
   return engine.openedNames.filter((name) => name.startsWith('hedgerow-ballast/')).length;
 }
 
-describe('what an engine does not know', () => {
+describe('a write or read with an unknown outcome', () => {
   beforeEach(async () => {
     start('webkit');
     store = await idb().open('a');
@@ -122,14 +122,14 @@ describe('what an engine does not know', () => {
   });
 
   for (const name of ['UnknownError', 'AbortError', 'InvalidStateError']) {
-    it(`${name} of a read is followed by another connection, and the read is made again`, async () => {
+    it(`${name} of a read opens another connection, and the read runs again`, async () => {
       engine.faults = [{ at: 'request', name }];
       expect(await generation()).toBe(1);
       expect(engine.happened.openings).toBe(2);
     });
   }
 
-  it('TransactionInactiveError at the start of a transaction is, too', async () => {
+  it('TransactionInactiveError at the start of a transaction has the same effect', async () => {
     engine.faults = [{ at: 'call', name: 'TransactionInactiveError' }];
     expect(await store.read([1])).toEqual([segment(1).segmentBytes]);
     engine.faults = [{ at: 'call', name: 'TransactionInactiveError' }];
@@ -137,7 +137,7 @@ describe('what an engine does not know', () => {
     expect(await generation()).toBe(2);
   });
 
-  it('UnknownError of a write makes it once, whatever had become of it', async () => {
+  it('UnknownError of a write leads to one write, whatever the first outcome', async () => {
     for (let id = 2; id < 10; id++) {
       engine.faults = [{ at: 'request', name: 'UnknownError' }];
       expect(await commit(id, id - 1, id % 2 ? 1000 : 50_000)).toBe(true);
@@ -159,7 +159,7 @@ describe('what an engine does not know', () => {
     });
   }
 
-  it('UnknownError that lasts is storage, and no dead connection is kept', async () => {
+  it('UnknownError that lasts becomes storage, and no dead connection is kept', async () => {
     const fault = { at: 'request', name: 'UnknownError' } as const;
     engine.faults = [fault, fault, fault, fault];
     await expect(store.load()).rejects.toMatchObject({ code: 'storage', retryable: true });
@@ -167,23 +167,23 @@ describe('what an engine does not know', () => {
     expect(engine.happened.openings).toBe(5);
   });
 
-  it('another error is told as it is, without another connection', async () => {
+  it('another error is reported unchanged, without another connection', async () => {
     engine.faults = [{ at: 'request', name: 'DataError' }];
     await expect(store.load()).rejects.toMatchObject({ code: 'storage' });
     expect(engine.happened.openings).toBe(1);
   });
 });
 
-describe('what is cut off', () => {
+describe('an interrupted call', () => {
   beforeEach(async () => {
     start('firefox');
     store = await idb().open('a');
   });
 
-  it('a deletion between its steps: the ref moves on, and the next deletion ends it', async () => {
+  it('of a deletion leaves a ref that moves on, and the next deletion ends it', async () => {
     await commit(1, 0);
     await commit(2, 1);
-    // The move of 2 has two records after the first step.
+    // After the first step, generation 2 has two records.
     let steps = 0;
     engine.onBegin = ({ mode }) => {
       if (mode === 'readwrite' && ++steps === 2)
@@ -201,7 +201,7 @@ describe('what is cut off', () => {
     expect((await store.history('main')).map((move) => move.generation)).toEqual([3, 2, 1]);
   });
 
-  it('segments that nothing names go with the next deletion', async () => {
+  it('of a write leaves segments without a table, which the next deletion removes', async () => {
     await commit(1, 0, 100_000);
     engine.stored(DATABASE)?.get('segments')?.put(77, new Uint8Array(100));
     expect((await store.load()).ids).toEqual([1]);

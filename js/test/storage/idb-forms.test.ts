@@ -1,4 +1,4 @@
-/** The forms in which segments are stored in IndexedDB, by engine, and what is read of each. */
+/** The forms of stored segments in IndexedDB, by engine, and reads of each form. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { idb } from '../../src/storage/idb/idb.js';
 import type { SegmentStore } from '../../src/storage/segment-store.js';
@@ -15,7 +15,7 @@ let engine: HostileEngine;
 let uninstall: () => void;
 let store: SegmentStore;
 
-/** Goes on in a browser of another kind, with the same disk. */
+/** Continues in a browser of another kind, with the same disk. */
 async function become(kind: 'chromium' | 'firefox' | 'webkit'): Promise<void> {
   await store.close();
   uninstall();
@@ -78,7 +78,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expect(records().map(formOf)).toEqual([['2', SHORT, 'bytes']]);
   });
 
-  it('a whole one is read as it is stored now, and a part of it may be kept', async () => {
+  it('a whole segment is read as it is stored now, and a part may come from a kept Blob', async () => {
     const part = { id: 1, from: 100, to: 200 };
     const bytes = segment(1, LONG).segmentBytes;
     expect(await store.read([part])).toEqual([bytes.slice(100, 200)]);
@@ -93,11 +93,11 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
         );
     }
     expect(await store.read([1])).toEqual([changed]);
-    // The record that was looked up last is the one that is kept.
+    // The record of the last look-up is kept.
     expect(await store.read([part])).toEqual([changed.slice(100, 200)]);
   });
 
-  it('one whose file is lost has no bytes, and is looked up again before', async () => {
+  it('a segment whose file is lost has no bytes, after another look-up', async () => {
     if (kind === 'webkit') return;
     const part = { id: 1, from: 100, to: 200 };
     const good = segment(1, LONG).segmentBytes;
@@ -121,7 +121,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expect(await store.read([part])).toEqual([good.slice(100, 200)]);
   });
 
-  it('a piece that is lost ends it', async () => {
+  it('a lost piece ends its segment', async () => {
     if (kind !== 'webkit') return;
     engine.stored('hedgerow/a')?.get('segments')?.delete([1, 2]);
     const [part, behind, whole] = await store.read([
@@ -135,7 +135,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expect(whole?.length).toBe(LONG - 65_536);
   });
 
-  it('what no table names is deleted, in pieces too', async () => {
+  it('segments without a table are deleted, in pieces too', async () => {
     const table = engine.stored('hedgerow/a')?.get('segments');
     table?.put(77, new Blob([new Uint8Array(100)]));
     for (const at of [0, 1, 5]) table?.put([78, at], new Uint8Array(100));
@@ -144,7 +144,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expect([...owners].sort()).toEqual([1, 2]);
   });
 
-  it('a closed store answers nothing from what it has kept', async () => {
+  it('a closed store does not answer from kept Blobs', async () => {
     const part = { id: 1, from: 100, to: 200 };
     await store.read([part]);
     await store.close();

@@ -1,4 +1,4 @@
-/** Tables that are joined to one record: what a store reads of them when it is opened, and when they are made. */
+/** Tables that are joined to one record: the reads of an opening, and the times when they are joined. */
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { idb } from '../../src/storage/idb/idb.js';
 import type { SegmentStore, StoreContents } from '../../src/storage/segment-store.js';
@@ -10,7 +10,7 @@ import { random } from '../support/random.js';
 
 const STORED = 16 << 20;
 const MANY = 60;
-/** As many as are read before it is known that there are joined ones. */
+/** The number of tables that a store reads before it knows of joined ones. */
 const FIRST = 16;
 const idsTo = (count: number, from = 1) => Array.from({ length: count }, (_, at) => from + at);
 const LONG = 40_000;
@@ -48,7 +48,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
   const readOf = (calls: MockInstance) =>
     calls.mock.contexts.filter((one) => (one as HostileStore).name === 'tables').length;
 
-  /** What a handle finds that knows nothing. */
+  /** Returns the contents that a new handle finds. */
   async function opened(): Promise<StoreContents> {
     gets.mockClear();
     ranges.mockClear();
@@ -68,7 +68,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expect(loaded.ids).toEqual(ids);
   }
 
-  it('they are read in place of their own records', async () => {
+  it('joined tables are read in place of their own records', async () => {
     await rest();
     expect(stored()).toHaveLength(1);
     expect(joined()[1]).toBeInstanceOf(kind === 'webkit' ? Uint8Array : Blob);
@@ -77,17 +77,17 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expectTables(loaded, idsTo(MANY));
     expect(loaded.refs.map(({ generation }) => generation)).toEqual([1]);
     expect([readOf(gets), readOf(ranges)]).toEqual([0, 1]);
-    // Not one of their own records is looked at: these are not tables.
+    // A load does not read their own records: these are not tables.
     for (const id of idsTo(MANY - FIRST, FIRST + 1)) records('tables')?.put(id, new Uint8Array(3));
     expectTables(await opened(), idsTo(MANY));
   });
 
-  it('without them all others are read at once', async () => {
+  it('without joined tables, all others are read at once', async () => {
     expectTables(await opened(), idsTo(MANY));
     expect([readOf(gets), readOf(ranges)]).toEqual([0, 2]);
   });
 
-  it('tables that came later are read by themselves, and deleted ones are not found', async () => {
+  it('later tables are read by themselves, and deleted ones are not found', async () => {
     await rest();
     await write([100, 101]);
     await store.delete([1, 30, MANY]);
@@ -96,7 +96,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expect([readOf(gets), readOf(ranges)]).toEqual([2, 1]);
   });
 
-  it('segments that moves carry are found beside them', async () => {
+  it('segments that moves carry are found in addition to them', async () => {
     await rest();
     await store.write(batch([segment(200, 50)], move(0)));
     await store.write(batch([segment(201, 50)], move(1)));
@@ -114,7 +114,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expect(tables[39]?.tableBytes).toEqual(other);
   });
 
-  it('a load of what is not known yet does without them', async () => {
+  it('a load of unknown tables does without joined ones', async () => {
     await rest();
     await write([70]);
     gets.mockClear();
@@ -123,7 +123,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expect(gets.mock.contexts.map((one) => (one as HostileStore).name)).toEqual(['tables']);
   });
 
-  it('they are made at rest, of a store that is not small', async () => {
+  it('tables are joined at rest, in a store that is not small', async () => {
     await store.upkeep?.(STORED, false);
     expect(stored()).toEqual([]);
     await store.delete(idsTo(MANY - FIRST, FIRST + 1));
@@ -134,7 +134,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expect(stored()).toHaveLength(1);
   });
 
-  it('they are made anew when many are apart, or most were deleted', async () => {
+  it('tables are joined again when many are apart, or most were deleted', async () => {
     await rest();
     const first = joined()[0].length;
     await write(idsTo(FIRST, 100));
@@ -156,7 +156,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expectTables(await opened(), idsTo(FIRST, 100));
   });
 
-  it('damaged ones are left aside, and made anew', async () => {
+  it('damaged joined tables are ignored, and joined again', async () => {
     await rest();
     const [head, body] = joined();
     const bytes = body instanceof Blob ? new Uint8Array(await body.arrayBuffer()) : body;
@@ -184,7 +184,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
       records('joined')?.put(0, damage);
       const other = await idb().open('a');
       expectTables(await other.load(), idsTo(MANY));
-      // Reading changes nothing.
+      // The read leaves the record as it is.
       expect(stored()[0]?.value).toBe(damage);
       await other.upkeep?.(STORED, true);
       await other.close();
@@ -194,7 +194,7 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     }
   });
 
-  it('ones that are replaced while they are read are left aside', async () => {
+  it('joined tables that are replaced during their read are ignored', async () => {
     await rest();
     const [head] = joined();
     const lost = new Blob([new Uint8Array(20 * MANY)]);
@@ -216,9 +216,9 @@ describe.each(['chromium', 'firefox', 'webkit'] as const)('in %s', (kind) => {
     expect(readOf(ranges)).toBe(3);
   });
 
-  it('a store without room for them is as it was', async () => {
+  it('a store without room for joined tables stays as it was', async () => {
     engine.quota = engine.used;
-    // The ballast finds no room, or they do not.
+    // The ballast or the joined tables find no room.
     await store.upkeep?.(1, true).catch(() => {});
     await rest()?.catch(() => {});
     expect(stored()).toEqual([]);

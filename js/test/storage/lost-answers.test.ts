@@ -17,13 +17,13 @@ const LOST = new HedgerowError('disconnected', 'the answer is lost');
 /** Storage whose writes of refs take effect but reject, while `isLossy`. */
 class Lossy {
   isLossy = false;
-  /** Whether nothing can be read after a loss. */
+  /** Whether every read fails after a loss. */
   isDeafAfter = false;
   isDeaf = false;
   lost = 0;
 
   wrap(inner: Storage): Storage {
-    // The store that a call uses must not know of a write whose answer is lost: so a twin writes it.
+    // The store of a call must not know of a write whose answer is lost: so a twin writes it.
     const wrapped = (store: SegmentStore, twin: SegmentStore): SegmentStore => ({
       load: async (known, since) => {
         if (this.isDeaf) throw LOST;
@@ -189,7 +189,7 @@ describe('a write of refs that failed', () => {
   const move = { name: 'main', commitBytes: bytes(32), generation: 1, expected: 0, format: 1 };
   const batch = { segments: [segment], move, durability: 'relaxed' } as const;
 
-  /** A store with what `kept` writes; all later writes reject and write nothing. */
+  /** Returns a store with the content that `kept` writes; all later writes reject without effect. */
   async function failing(kept: (store: SegmentStore) => Promise<unknown>): Promise<SegmentStore> {
     const store = await memory().open('test');
     await kept(store);

@@ -1,4 +1,4 @@
-/** Two handles of one `memory()`: each follows what the other commits, as tabs do. */
+/** Two handles of one `memory()`: each follows the commits of the other, as tabs do. */
 import { expect, it } from 'vitest';
 import { memory, open } from '../../src/index.js';
 import { all, type Entry, expectSame } from '../support/models/store-model.js';
@@ -26,14 +26,14 @@ it('handles of one memory() follow each other: root, reads, watches and branches
   await one.deleteBranch('draft');
   await until(() => onError.length === 1);
   await expect(theirs.get('draft')).rejects.toMatchObject({ code: 'branch-not-found' });
-  // One that is closed is not called any more, and holds up nothing.
+  // A closed handle is not called any more, and blocks no other.
   await other.close();
   await one.put('k2', 'one');
   expect(await one.get('k2')).toBe('one');
   await one.close();
 });
 
-it('the commit that comes back from an undo of the other handle is followed, too', async () => {
+it('a commit that comes back through an undo of the other handle is followed, too', async () => {
   const storage = memory();
   const [one, other] = [await open('m', { storage }), await open('m', { storage })];
   await one.put('a', 1);

@@ -1,6 +1,6 @@
 /**
- * What the adapter takes for granted of op-sqlite, version by version. The stand-ins have it, and so
- * has what is published: `node scripts/op-sqlite.mjs`.
+ * The properties of op-sqlite that the adapter needs, version by version. The stand-ins have them, and so has the
+ * published package: `node scripts/op-sqlite.mjs`.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ describe.each(halves)('%s', (_, version, half, load) => {
     return { db, path: join(location, 'a.sqlite') };
   };
 
-  it('gives rows as arrays, alone before version 17', async () => {
+  it('returns rows as arrays, alone before version 17', async () => {
     const { db } = await made();
     await db.executeBatch([['INSERT INTO t VALUES (?, ?, ?)', [7, null, 'seven']]]);
     const result = await db.executeRaw('SELECT text, id, b FROM t WHERE id = ?', [7]);
@@ -35,7 +35,7 @@ describe.each(halves)('%s', (_, version, half, load) => {
     db.close();
   });
 
-  it('takes buffers for bytes, and gives buffers on phones, views in Node', async () => {
+  it('takes buffers for bytes, and returns buffers on phones, views in Node', async () => {
     const { db } = await made();
     const bytes = new Uint8Array([1, 0, 255]);
     const insert = 'INSERT INTO t VALUES (?, ?, ?)';
@@ -53,7 +53,7 @@ describe.each(halves)('%s', (_, version, half, load) => {
     db.close();
   });
 
-  it('makes a batch whole or not at all, one after the other, and tells what SQLite says', async () => {
+  it('makes a batch whole or not at all, one after the other, and reports the error of SQLite', async () => {
     const { db } = await made();
     const insert = 'INSERT INTO t VALUES (?, ?, ?)';
     const [good, bad, next] = await Promise.allSettled([
@@ -72,7 +72,7 @@ describe.each(halves)('%s', (_, version, half, load) => {
     db.close();
   });
 
-  it('rejects what is wrong, and deletes what it has opened', async () => {
+  it('rejects bad calls, and deletes opened files', async () => {
     const { db, path } = await made();
     await expect(db.execute('SELECT missing')).rejects.toThrow('no such column: missing');
     await expect(db.executeRaw('SELECT missing')).rejects.toThrow('no such column: missing');

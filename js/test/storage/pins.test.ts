@@ -1,4 +1,4 @@
-/** The collector finds every pin, whatever happens at the same time. */
+/** The collector finds every pin, with any calls at the same time. */
 import { describe, expect, it } from 'vitest';
 import type { Locks } from '../../src/base/locks.js';
 import { parseRoot } from '../../src/base/root.js';
@@ -12,7 +12,7 @@ import { Browser, breathe, pass, settled } from '../support/worlds/tabs-world.js
 
 const rowsByRound = new Map<string, Entry[]>();
 
-/** Rows that several tests share: random text takes longer than to store it. */
+/** Returns rows that several tests share: random text takes longer than to store it. */
 function rows(count: number, round: number): Entry[] {
   const name = `${count} ${round}`;
   const from = random(round + 1);
@@ -26,16 +26,16 @@ function rows(count: number, round: number): Entry[] {
   return entries;
 }
 
-/** Faults in the stored chunks of a root. */
+/** Returns the faults in the stored chunks of a root. */
 async function faults(browser: Browser, root: string) {
   const inspection = await Inspection.of(await browser.inner.open('test'), 8);
   return (await inspection.verify(parseRoot(root), {})).faults;
 }
 
-/** Nothing waits for locks here, but on a busy machine a collection may be slow: that is no failure. */
+/** Locks are free here, but on a busy machine a collection may be slow: that is no failure. */
 const BUSY_MS = 20_000;
 const TAGS = isDeep ? 20_000 : 3000;
-/** So many that a load stores segments before it commits. */
+/** So many rows that a load stores segments before it commits. */
 const MANY = isDeep ? 60_000 : 16_000;
 
 describe('a commit', () => {
@@ -57,7 +57,7 @@ describe('a commit', () => {
     await settled(scan.return?.() as Promise<unknown>);
   });
 
-  it('that was the head only during the reads of a collection stays for its reader', async () => {
+  it('that is the head only during the reads of a collection stays for its reader', async () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
     const collector = await a.open('test', { cacheBytes: 0 });
@@ -99,7 +99,7 @@ describe('a commit', () => {
     expect(snapshot.root).not.toBe(writer.root);
   });
 
-  it('that a branch named which existed only during the reads of a collection stays', async () => {
+  it('that a branch named only during the reads of a collection stays', async () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
     const collector = await a.open('test', { cacheBytes: 0 });
@@ -132,7 +132,7 @@ describe('a commit', () => {
     expectSame(await settled(snapshot.scan().toArray()), rows(TAGS, 0));
   });
 
-  it('that a tab holds which does not know yet that it has lost the role stays', async () => {
+  it('that a tab holds before it knows of its lost role stays', async () => {
     const browser = new Browser();
     const [a, b] = [browser.tab(), browser.tab()];
     const first = await a.open('test', { cacheBytes: 0 });
@@ -306,7 +306,7 @@ describe('a load whose lock the browser has taken away', () => {
     expect(browser.held().some((name) => name.startsWith('writer/'))).toBe(true);
     a.loseLocks();
     await pass(100);
-    // The collector takes its segments for leftovers.
+    // The collector mistakes its segments for leftovers.
     const { segmentsDeleted } = await settled(other.compact(), 10_000);
     expect(segmentsDeleted).toBeGreaterThan(0);
     go();

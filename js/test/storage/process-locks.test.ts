@@ -1,4 +1,4 @@
-/** Locks among processes whose files others remove. */
+/** Locks among processes: other processes may remove the file of a holder. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { Sqlite } from '../support/sqlite.mjs';
 
 const ENDINGS = ['', '-journal', '-wal', '-shm'];
 
-it("a holder's file that another process removes meanwhile is no failure", async () => {
+it("a holder's file that another process has removed is no failure", async () => {
   const place = folder();
   const opened: string[] = [];
   const locks = new ProcessLocks(async (file) => {

@@ -28,7 +28,7 @@ for (const [title, make] of storages) {
 }
 
 describe('memory()', () => {
-  it('is a world of its own', async () => {
+  it('returns a separate world', async () => {
     const [one, other] = [memory(), memory()];
     const store = await one.open('a');
     await store.write({ segments: [], move: moveFrom(0), durability: 'relaxed' });
@@ -95,7 +95,7 @@ describe('faulty()', () => {
     expect(await store.reserve()).toBe(2);
   });
 
-  it('counts every kind when none is named', async () => {
+  it('counts calls of every kind when no kind is given', async () => {
     const faults: Fault[] = [
       { ...before, at: 1 },
       { ...after, at: 3 },

@@ -1,5 +1,5 @@
-// A process of its own that uses a store over SQLite until it is done or killed: what it is told to
-// do is its first argument. It says `ack n` when change n is made, in one write that does not wait.
+// A process of its own that uses a store over SQLite until it is done or killed. Its first argument names the task.
+// It says `ack n` when change n is made, in one write that does not wait.
 import { writeSync } from 'node:fs';
 import { open } from '../../dist/index.js';
 import { sqlite } from '../../dist/node/index.js';
@@ -9,7 +9,7 @@ const storage = sqlite({ location });
 const db = await open('shared', { storage, durability });
 const say = (text) => writeSync(1, `${text}\n`);
 
-/** The rows of change `at`: all of them or none are to be found. */
+/** The rows of change `at`, of which all or none must exist. */
 const rowsOf = (at, count) =>
   Array.from({ length: count }, (_, row) => [`${at}/${row}`, { at, row, text: 'x'.repeat(99) }]);
 
@@ -28,7 +28,7 @@ const tasks = {
       say(`ack ${at}`);
     }
   },
-  /** Adds one to a number, so many times. */
+  /** Adds one to a number, a given number of times. */
   async count() {
     for (let at = 0; at < Number(from); at++) {
       await db.transaction(async (tx) => tx.put('number', ((await tx.get('number')) ?? 0) + 1));
@@ -37,7 +37,7 @@ const tasks = {
     await db.close();
     say('done');
   },
-  /** Holds a snapshot until it is told to read it. */
+  /** Holds a snapshot until a message asks for a read. */
   async snapshot() {
     const snapshot = db.snapshot();
     await snapshot.get('0');

@@ -1,4 +1,4 @@
-/** Which driver is taken, when the native half of one is missing. */
+/** The choice of a driver when the native half of one is missing. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { open } from '../../src/index.js';
 import { sqlite } from '../../src/storage/sql/node.js';
@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 describe.skipIf(Better === undefined)('where better-sqlite3 cannot load its native half', () => {
-  it('it is refused by name, and taken once it can', async () => {
+  it('it is refused by name, and accepted once it can', async () => {
     const storage = sqlite({ location: folder(), driver: 'better-sqlite3' });
     native.isMissing = true;
     await expect(open('app', { storage })).rejects.toMatchObject({
@@ -39,7 +39,7 @@ describe.skipIf(Better === undefined)('where better-sqlite3 cannot load its nati
     await db.close();
   });
 
-  it('node:sqlite is taken where it is there, and where not, what is missing is told', async () => {
+  it('node:sqlite is used where it exists, and elsewhere the error names the missing package', async () => {
     native.isMissing = true;
     const opening = open('app', { storage: sqlite({ location: folder() }) });
     if (!hasNodeSqlite) {

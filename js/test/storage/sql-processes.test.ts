@@ -1,4 +1,4 @@
-/** Several processes with one store over SQLite, some of them killed. */
+/** Several processes with one store over SQLite; some of them are killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -8,14 +8,14 @@ import { type BeginStep, forSeeds } from '../support/property.js';
 import type { Random } from '../support/random.js';
 import { folder } from '../support/sql-storages.js';
 
-/** In a load and in commits, of both kinds of durability. */
+/** Kills in a load and in commits, of both kinds of durability. */
 const KILLS = 4;
 const CHILD = fileURLToPath(new URL('sql-child.mjs', import.meta.url));
 
 interface Child {
   readonly process: ChildProcess;
   readonly lines: string[];
-  /** Resolves when it has said so, and rejects when it ends before that. */
+  /** Resolves when the process has said so, and rejects when it ends before that. */
   said(text: string | RegExp): Promise<string>;
   readonly ended: Promise<string>;
 }
@@ -56,8 +56,7 @@ function start(...args: string[]): Child {
 }
 
 describe('a process that is killed', () => {
-  it('in loads and in commits: what was promised is there, and nothing is torn', () =>
-    forSeeds(5, kill));
+  it('in loads and in commits has all acknowledged changes, each whole', () => forSeeds(5, kill));
 
   async function kill(next: Random, _: number, begin: BeginStep): Promise<void> {
     const places = ['load', 'commit'].map((task) => ({ task, location: folder(), made: 0 }));
@@ -84,7 +83,7 @@ describe('a process that is killed', () => {
       expect(count % size).toBe(0);
       place.made = count / size;
       expect(place.made).toBeGreaterThanOrEqual(acked);
-      // The one under way may be there, whole; none after it.
+      // The change in progress may exist, whole; later ones do not.
       expect(place.made).toBeLessThanOrEqual(acked + 1);
       for (let at = made; at < place.made; at++) {
         expect(await db.count({ prefix: `${at}/` })).toBe(size);
@@ -95,7 +94,7 @@ describe('a process that is killed', () => {
 });
 
 describe('several processes with one store', () => {
-  it('lose none of their changes, while one of them collects', async () => {
+  it('lose no change, while one of them collects', async () => {
     const location = folder();
     const storage = sqlite({ location });
     const db = await open('shared', { storage });
@@ -122,7 +121,7 @@ describe('several processes with one store', () => {
     await db.close();
   });
 
-  it('hear of each other, without a change of their own', async () => {
+  it('follow each other, without a change of their own', async () => {
     const location = folder();
     const db = await open('shared', { storage: sqlite({ location }) });
     const numbers: unknown[] = [];
@@ -137,7 +136,7 @@ describe('several processes with one store', () => {
     await db.close();
   });
 
-  it('keep what another reads, until it ends', async () => {
+  it('keep the commit of another snapshot until its process ends', async () => {
     const location = folder();
     const storage = sqlite({ location });
     const db = await open('shared', { storage });
@@ -155,14 +154,14 @@ describe('several processes with one store', () => {
     reader.process.stdin?.write('now\n');
     expect(await reader.said(/^read /)).toBe('read 20000');
     expect(await reader.ended).toBe('0');
-    // Neither of them holds anything any more: one has let go, the other one is dead.
+    // Neither of them holds a pin any more: one has released it, the other is dead.
     const free = await db.compact();
     expect(free.bytesAfter).toBeLessThan(0.7 * held.bytesAfter);
     expect((await db.verify()).ok).toBe(true);
     await db.close();
   });
 
-  it('have one collector, and the next one when it is killed', async () => {
+  it('have one collector, and another one after it is killed', async () => {
     const location = folder();
     const first = start('snapshot', location);
     await first.said('ready');

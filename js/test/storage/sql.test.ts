@@ -1,4 +1,4 @@
-/** Stores over SQLite: what no contract of adapters can tell. */
+/** Stores over SQLite: behaviour outside of the contract of adapters. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const sqliteFiles = (location: string) =>
   readdirSync(location).filter((file) => file.endsWith('.sqlite'));
 
 describe('the names of files', () => {
-  it('differ when stores differ, also where upper and lower case are one', () => {
+  it('differ when stores differ, also where upper and lower case are equal', () => {
     const odd = ['', 'a', 'A', 'a.b', 'a=2eb', 'a/b', 'é', 'e\u0301', '=', '==', '\0', '\ud800'];
     const long = ['x'.repeat(500), `${'x'.repeat(499)}y`, 'X'.repeat(500), 'é'.repeat(300)];
     const names = [...odd, ...long, '\udfff', '🌿'.repeat(60), `${'🌿'.repeat(59)}🍀`];
@@ -44,7 +44,7 @@ describe('the names of files', () => {
     expect(fileNameOf('hedgerow', 'app')).toBe('hedgerow.app.sqlite');
   });
 
-  it('begin with the name that storage was given, and such stores are apart', async () => {
+  it('begin with the given name, and such stores are separate', async () => {
     const location = folder();
     const [one, other] = [sqlite({ location }), sqlite({ location, name: 'other' })];
     const db = await open('app', { storage: one });
@@ -56,14 +56,14 @@ describe('the names of files', () => {
     await destroy('app', { storage: other });
     await (await open('app', { storage: one, mustExist: true })).close();
     await destroy('app', { storage: one });
-    // Nothing is left of them, nor of who had them locked.
+    // No file of them is left, and no file of their locks.
     expect(readdirSync(location)).toEqual(['hedgerow-locks']);
     expect(readdirSync(join(location, 'hedgerow-locks'))).toEqual(['locks.sqlite']);
   });
 });
 
 describe.each(SQL_STORAGES)('%s', (_, make) => {
-  it('makes the root that memory makes', async () => {
+  it('has the root that memory has', async () => {
     const roots = [];
     for (const storage of [memory(), await make()]) {
       const db = await open('app', { storage, indexes: { byAt: { path: '/at' } } });
@@ -80,7 +80,7 @@ describe.each(SQL_STORAGES)('%s', (_, make) => {
     expect(roots[0]).toBe(roots[1]);
   });
 
-  it('has other handles hear of a commit', async () => {
+  it('notifies other handles of a commit', async () => {
     const storage = await make();
     const [db, other] = [await open('app', { storage }), await open('app', { storage })];
     const seen: unknown[] = [];
@@ -93,7 +93,7 @@ describe.each(SQL_STORAGES)('%s', (_, make) => {
   });
 });
 
-/** Storage whose connections can be reached. */
+/** Storage whose connections the test can reach. */
 function reachable(connect: (file: string) => Promise<SqlConnection>) {
   const connections: SqlConnection[] = [];
   const storage: Storage = sqlStorage({
@@ -127,7 +127,7 @@ const places: [string, () => Promise<(file: string) => Promise<SqlConnection>>][
 ];
 
 describe.each(places)('a full disk, over %s', (_, connectTo) => {
-  it('fails a change with a typed error, and nothing is lost', async () => {
+  it('fails a change with a typed error, without a lost row', async () => {
     const { storage, connections } = reachable(await connectTo());
     const db = await open('app', { storage });
     await db.putMany(rows('first', 100));
@@ -147,8 +147,8 @@ describe.each(places)('a full disk, over %s', (_, connectTo) => {
   });
 });
 
-describe('a file that is locked by somebody else', () => {
-  it('is waited for, while the thread goes on', async () => {
+describe('a file that another program has locked', () => {
+  it('blocks a call, but not the thread', async () => {
     const location = folder();
     const db = await open('app', { storage: sqlite({ location, driver: DRIVER }) });
     await db.put('a', 1);
@@ -174,7 +174,7 @@ describe('a file that is locked by somebody else', () => {
   });
 });
 
-describe('a file that is something else', () => {
+describe('a file of another format', () => {
   const path = (location: string) => join(location, 'hedgerow.app.sqlite');
 
   it('is refused and left alone', async () => {
@@ -193,7 +193,7 @@ describe('a file that is something else', () => {
       const call = open('app', { storage });
       await expect(call).rejects.toMatchObject({ code: 'unsupported-format' });
       expect(readFileSync(path(location)).equals(before)).toBe(true);
-      // To delete it is another thing.
+      // A deletion is allowed.
       await destroy('app', { storage });
       expect(existsSync(path(location))).toBe(false);
     }
@@ -203,7 +203,7 @@ describe('a file that is something else', () => {
 describe('options', () => {
   const invalid = expect.objectContaining({ code: 'invalid-argument' });
 
-  it('that make no sense are refused', async () => {
+  it('without meaning are refused', async () => {
     for (const location of ['', ':memory:', undefined as unknown as string]) {
       expect(() => sqlite({ location })).toThrow(invalid);
     }
@@ -220,13 +220,13 @@ describe('options', () => {
     expect(() => opSqliteStorage(op, { encryptionKey: '' })).toThrow(invalid);
   });
 
-  it('name a driver, which must be there', async () => {
+  it('name a driver, which must be installed', async () => {
     const opening = open('app', { storage: sqlite({ location: folder(), driver: 'node:sqlite' }) });
     if (hasNodeSqlite) await (await opening).close();
     else await expect(opening).rejects.toMatchObject({ code: 'storage' });
   });
 
-  it('of hedgerow/op-sqlite are taken by the package that is installed', async () => {
+  it('of hedgerow/op-sqlite are passed to the installed package', async () => {
     const location = folder();
     const storage = opSqlite({ location, name: 'mine' });
     const db = await open('app', { storage });
@@ -239,7 +239,7 @@ describe('options', () => {
 });
 
 describe.each(OP_VERSIONS)('an encryption key, over op-sqlite %s', (version) => {
-  it('is refused by a build that would not encrypt', async () => {
+  it('is refused by a build without encryption', async () => {
     for (const op of [await opSqliteOf(version), await nodeBuildOf(version)]) {
       expect(() => opSqliteStorage(op, { encryptionKey: 'secret' })).toThrow(
         expect.objectContaining({ code: 'invalid-argument' }),

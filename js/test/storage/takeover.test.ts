@@ -1,6 +1,6 @@
 /**
- * Tabs that are frozen, thawed and killed at random while all of them write, read, hold snapshots and
- * collect: no tab ever misses a row. `SEEDS=200` for more, `SEED=n` for one.
+ * Tabs are frozen, thawed and killed at random while all of them write, read, hold snapshots and collect: no tab ever
+ * misses a row. `SEEDS=200` for more, `SEED=n` for one.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
@@ -18,7 +18,7 @@ const TABS = 3;
 /** Codes with which a collection may fail. */
 const MAY_FAIL = new Set(['blocked', 'conflict']);
 
-/** What happened in all seeds, to check that they tested something. */
+/** Counts of events in all seeds, to check that they tested something. */
 const tally = { freezes: 0, kills: 0, collections: 0, deleted: 0, snapshots: 0, takenOver: 0 };
 
 /** A tab at work on rows of its own. */
@@ -59,7 +59,7 @@ class Worker {
     this.isOver = true;
   }
 
-  /** After a kill the last call may have taken effect, or not. */
+  /** Accepts both states after a kill: the last call may have taken effect, or not. */
   async #check(db: Store): Promise<void> {
     const rows = await db.scan({ prefix: this.#prefix }).toArray();
     if (this.next !== undefined && isDeepStrictEqual(rows, sorted(this.next))) {
@@ -113,7 +113,7 @@ class Worker {
         if (this.#held.length > 2) return;
         const rows = sorted(this.model);
         const snapshot = db.snapshot();
-        // The head of a tab may be outdated and deleted; once a read of it succeeds, it is held.
+        // The head of a tab may be outdated and deleted; after a successful read of it, the tab holds it.
         const count = await snapshot.count({ prefix: this.#prefix }).catch((cause: unknown) => {
           if (!(cause instanceof HedgerowError && cause.code === 'missing-chunk')) throw cause;
         });
@@ -144,7 +144,7 @@ class Worker {
     }
   }
 
-  /** A commit that is held must be whole in storage, not only in memory. */
+  /** Checks that a held commit is whole in storage, not only in memory. */
   async #checkStored(root: string): Promise<void> {
     const segments = await this.#browser.inner.open('test');
     const inspection = await Inspection.of(segments, 8);
@@ -190,7 +190,7 @@ async function live(from: Random): Promise<void> {
     }
   }
   for (const { tab } of workers) tab.thaw();
-  // One that began late has 40 calls to go, of which some wait for seconds.
+  // A tab that began late has 40 calls to go, and some of them wait for seconds.
   for (let turn = 0; turn < 2000 && !workers.every(({ isOver }) => isOver); turn++) await pass(500);
   for (const { failure } of workers) if (failure !== undefined) throw failure;
   const left = workers.filter(({ isOver }) => !isOver).map(({ calls }) => calls);
@@ -208,7 +208,7 @@ it('no tab misses a row', async () => {
   const seeds = await forSeeds(SEEDS, live);
   console.info(`${seeds.length} seeds: ${JSON.stringify(tally)}`);
   if (!hasAllSeeds(SEEDS)) return;
-  // Else the seeds tested nothing.
+  // Otherwise the seeds tested too little.
   expect(tally.freezes).toBeGreaterThan(2 * SEEDS);
   expect(tally.collections).toBeGreaterThan(SEEDS);
   expect(tally.deleted).toBeGreaterThan(SEEDS);

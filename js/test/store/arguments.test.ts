@@ -1,4 +1,4 @@
-/** Every options object and range of the public API: what is wrong with it is refused by name. */
+/** Every options object and range of the public API: each wrong member is refused by name. */
 import { describe, expect, it } from 'vitest';
 import {
   destroy,
@@ -34,7 +34,7 @@ const throws = {
   },
 };
 
-/** What is no object of options, nor a range. */
+/** Values that are neither an object of options nor a range. */
 const NO_OPTIONS: readonly unknown[] = [
   ...[null, 'text', '', 5, 5n, true, Symbol('s'), () => ({}), [], ['a'], new Map(), new Date()],
   ...[Promise.resolve({}), revoked()],
@@ -71,9 +71,9 @@ const BAD: Record<string, readonly unknown[]> = {
   sums: [null, 5, 't', [], { t: null }, { t: 5 }, { t: {} }, { t: { sum: 5 } }],
   branches: [null, 5, 'main', {}],
 };
-/** Of a range of rows these are `invalid-key`, as they are everywhere. */
+/** In a range of rows these are `invalid-key`, as they are everywhere. */
 const BOUNDS = ['prefix', 'gt', 'gte', 'lt', 'lte'];
-/** Members that say which rows are meant: undefined would stand for all of them. */
+/** Members that select rows: undefined would mean all of them. */
 const CONDITIONS = [...BOUNDS, 'index', 'equals'];
 const NO_KEYS = [null, {}, 5, 5n, Symbol('k'), ['a', 'b'], revoked()];
 
@@ -81,7 +81,7 @@ interface Call {
   readonly name: string;
   /** The members that its options, or its range, may have. */
   readonly members: string;
-  /** What it needs beside a bad member, or one that is undefined. */
+  /** The members that it needs next to a bad or undefined one. */
   readonly base?: object;
   run(db: Store, options: never, tree: SumTree): unknown;
 }
@@ -188,7 +188,7 @@ const calls: Record<string, [members: string, run: Call['run'], base?: object]> 
   'sumTree.delete': ['signal durability', (_, options, tree) => tree.delete('k', options)],
 };
 
-/** Members that this test has no bad values of, with the calls that have them. */
+/** Members without bad values in this test, with the calls that have them. */
 const OTHERS = new Map<string, RegExp>(
   Object.entries({
     key: /^(db|sumTree)\.putMany/,
@@ -240,11 +240,11 @@ async function refusal(
 describe.each(Object.entries(calls))('%s', (call, [list, run, base = {}]) => {
   const members = list.split(' ').filter(Boolean);
 
-  it('refuses what is no plain object, and changes nothing', async () => {
+  it('refuses a value that is no plain object, and changes no row', async () => {
     const db = await scene();
     const { root } = db;
     const others = NO_OPTIONS.filter((options) => {
-      // Keys are taken in place of a range where they are deleted, and a key where one is proved.
+      // Deletions also take keys in place of a range, and proofs take a key.
       const isKeys = /deleteMany$|deleteMany, its range/.test(call) && !isRevoked(options);
       if (isKeys && (Array.isArray(options) || options instanceof Map)) return false;
       return !(/[pP]ro(ve|of)$/.test(call) && typeof options === 'string');
@@ -258,7 +258,7 @@ describe.each(Object.entries(calls))('%s', (call, [list, run, base = {}]) => {
     await db.close();
   });
 
-  it('refuses members that it does not have, by their names', async () => {
+  it('refuses unknown members by name', async () => {
     const db = await scene();
     const { root } = db;
     const strange = [
@@ -295,15 +295,15 @@ describe.each(Object.entries(calls))('%s', (call, [list, run, base = {}]) => {
         if (name !== 'indexes' && name !== 'sums') expect(error.message).toContain(name);
       }
       expect(db.root).toBe(root);
-      // None of it counts as a trap of the core: the second one in a row closes a store.
+      // Refusals are no traps of the core: the second trap in a row closes a store.
       expectSame(await all(db), ROWS);
       await db.close();
     },
   );
 
-  it('takes members that are undefined for absent, but for conditions', async () => {
+  it('takes undefined members as absent, except for conditions', async () => {
     const db = await scene();
-    // The prefix of a load is that of the new keys.
+    // The prefix of a load belongs to the new keys.
     const isCondition = (name: string) => CONDITIONS.includes(name) && !/putMany/.test(call);
     const none: Record<string, undefined> = {};
     for (const name of [...members, 'strange']) {
@@ -355,7 +355,7 @@ describe('other arguments', () => {
     'the function of a transaction': (db, body) => db.transaction(body),
   };
 
-  it.each(Object.entries(takes))('%s: what is none is refused', async (name, run) => {
+  it.each(Object.entries(takes))('%s: other values are refused', async (name, run) => {
     const db = await scene();
     const { root } = db;
     const isFunction = /callback|function/.test(name);
@@ -377,7 +377,7 @@ describe('other arguments', () => {
     await expect(open('\ud800', { storage })).rejects.toMatchObject({ code: 'invalid-argument' });
   });
 
-  it('an index range in place of one of keys is refused, and equals without an index', async () => {
+  it('an index range in place of a key range is refused, and so is equals without an index', async () => {
     const db = await scene();
     const range = { index: 's', equals: 1 } as never;
     for (const call of [

@@ -1,4 +1,4 @@
-/** `clone`: a store that begins with what a remote has. */
+/** `clone`: a store that begins with the rows of a remote. */
 import { expect, it } from 'vitest';
 import { clone, HedgerowError, memory, open, type Storage } from '../../src/index.js';
 import { memoryRemote, type Remote } from '../../src/sync/remote/index.js';
@@ -7,10 +7,10 @@ import { failure } from '../support/models/store-model.js';
 import { isDeep } from '../support/property.js';
 import { random } from '../support/random.js';
 
-/** How many rows there are, and the bytes of each: few rows are longer, but not in what is random. */
+/** The number of rows, the random bytes of each, and its filler: only few rows have filler. */
 const [ROWS, BYTES, MORE] = isDeep ? [9000, 900, 0] : [2500, 600, 2800];
 
-/** A remote with rows, in several packs. */
+/** Makes a remote with rows, in several packs. */
 async function published(rows = ROWS): Promise<{ remote: Remote; root: string }> {
   const remote = memoryRemote();
   const db = await open('from', { storage: memory() });
@@ -28,7 +28,7 @@ async function published(rows = ROWS): Promise<{ remote: Remote; root: string }>
 
 const shared = published();
 
-/** The remote, which fails from the `most`-th pack on. */
+/** Wraps the remote: it fails from the `most`-th pack on. */
 function failing(inner: Remote, most: number): Remote & { gets: number } {
   const remote = {
     ...inner,
@@ -42,7 +42,7 @@ function failing(inner: Remote, most: number): Remote & { gets: number } {
   return remote;
 }
 
-/** Fails unless the store is closed: it can be destroyed at once then. */
+/** Counts the rows of a store. */
 async function rowsIn(storage: Storage, name = 'app'): Promise<number> {
   const db = await open(name, { storage });
   const rows = await db.count();
@@ -71,7 +71,7 @@ it('resolves to a store with the rows of the remote, and its link', async () => 
   expect(plain.db.root).not.toBe(root);
 });
 
-it('goes on where it was cut off, and brings what is new later', async () => {
+it('resumes where it was cut off, and later brings new rows', async () => {
   const { remote, root } = await shared;
   const storage = memory();
   const cut = failing(remote, 2);
@@ -99,7 +99,7 @@ it('refuses a store that has rows of its own, and leaves it as it was', async ()
   await expect(clone('app', remote, { storage })).rejects.toEqual(failure('invalid-argument'));
   expect(await db.branches({ remotes: true })).toEqual(before);
   expect(await db.count()).toBe(1);
-  // A clone of one remote is not one of another.
+  // A clone of one remote is no clone of another.
   const first = await clone('cloned', remote, { storage });
   await first.db.close();
   const elsewhere = { storage, link: { name: 'elsewhere' } };
@@ -131,7 +131,7 @@ it('that fails or is aborted closes its store', async () => {
   }
 });
 
-it('branches() lists those of remotes only when it is asked to', async () => {
+it('branches() lists the branches of remotes only on request', async () => {
   const { remote } = await published(isDeep ? 4000 : 2000);
   const { db, link } = await clone('app', remote, { storage: memory() });
   await db.put('own', 1);

@@ -1,4 +1,4 @@
-/** Closing waits for what is under way, but for code of the caller that does not answer only for a while. */
+/** Closing waits for calls under way, but only for a while for code of the caller that does not answer. */
 import { expect, it } from 'vitest';
 import { turn } from '../../src/base/scheduler.js';
 import { memory, open, type Store } from '../../src/index.js';
@@ -60,7 +60,7 @@ const pending: [string, (db: Store) => Promise<unknown>][] = [
 ];
 
 it.concurrent.each(pending)(
-  'closing ends what waits for %s, with nothing written',
+  'closing ends calls that wait for %s, without a write',
   async (_, run) => {
     const storage = memory();
     const db = await open('closing', { storage });
@@ -79,7 +79,7 @@ it.concurrent.each(pending)(
   },
 );
 
-it.concurrent('closing waits for code that ends in time, and for rows that are at hand', async () => {
+it.concurrent('closing waits for code that ends in time, and for rows that have arrived', async () => {
   const storage = memory();
   const db = await open('closing', { storage });
   const calls = [
@@ -117,7 +117,7 @@ it.concurrent('closing waits for code that ends in time, and for rows that are a
   await again.close();
 });
 
-it.concurrent('closing a branch ends what waits there, and nothing of the others', async () => {
+it.concurrent('closing a branch ends the calls that wait there, and no others', async () => {
   const db = await open('closing', { storage: memory() });
   const draft = await db.branch('draft');
   let go = () => {};

@@ -1,4 +1,4 @@
-/** Storage that cannot be opened: when a store is kept elsewhere instead, and that this is never silent. */
+/** Storage that cannot be opened: a store may use the fallback instead, and never silently. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type ErrorCode, HedgerowError } from '../../src/base/errors.js';
 import { type Health, open } from '../../src/index.js';
@@ -28,10 +28,10 @@ const UNSUPPORTED = new HedgerowError('unsupported', 'for a test');
 const failing = (call: 'open' | 'load', error: unknown) =>
   faulty(memory(), { call, at: 1, lasting: true, when: 'before', error });
 
-/** `indexedDB` whose openings end as `end` has it. */
+/** `indexedDB` whose openings end as `end` says. */
 function stubOpening(end: (request: Record<string, unknown>) => void): void {
   class Request extends EventTarget {}
-  // What the package `idb` asks for by name.
+  // Names that the package `idb` looks up.
   for (const name of ['IDBDatabase', 'IDBObjectStore', 'IDBIndex', 'IDBCursor', 'IDBTransaction']) {
     vi.stubGlobal(name, class {});
   }
@@ -59,7 +59,7 @@ const DENIED = 'The user denied permission to access the database.';
 afterEach(() => vi.unstubAllGlobals());
 
 describe('open({ fallback })', () => {
-  it('is used where there is no IndexedDB, and says so', async () => {
+  it('is used without IndexedDB, and reports that', async () => {
     vi.stubGlobal('indexedDB', undefined);
     const db = await open('a', { fallback: memory() });
     await db.put('a', 1);
@@ -97,14 +97,14 @@ describe('open({ fallback })', () => {
     });
   }
 
-  it('is not used for what fails once the storage is open', async () => {
+  it('is not used for failures after the storage has opened', async () => {
     const fallback = faulty(memory());
     const opening = open('a', { storage: failing('load', UNSUPPORTED), fallback });
     await expect(opening).rejects.toBe(UNSUPPORTED);
     expect(fallback.calls()).toBe(0);
   });
 
-  it('that fails, too, tells the error of the storage', async () => {
+  it('that fails, too, rejects with the error of the storage', async () => {
     const storage = failing('open', UNSUPPORTED);
     const fallback = failing('open', new HedgerowError('storage', 'of the fallback'));
     await expect(open('a', { storage, fallback })).rejects.toBe(UNSUPPORTED);
@@ -130,7 +130,7 @@ describe('open({ fallback })', () => {
   });
 });
 
-describe('what IndexedDB says when it is opened', () => {
+describe('the answer of IndexedDB to an open', () => {
   for (const [what, end] of [
     ['SecurityError, thrown', throwing('SecurityError')],
     ['SecurityError, as an event', erring('SecurityError')],

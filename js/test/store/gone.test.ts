@@ -1,4 +1,4 @@
-/** A store that was deleted while it was open takes no calls, not even reads of what is in memory. */
+/** A deleted store takes no calls of its open handles, not even reads of memory. */
 import { describe, expect, it, vi } from 'vitest';
 import { memory, open, type Store } from '../../src/index.js';
 import type { Storage } from '../../src/storage/segment-store.js';
@@ -94,13 +94,13 @@ describe.each(storages)('in %s', (_, make) => {
     expect(() => tree.root).toThrow(expect.objectContaining({ code: 'closed' }));
     await expect(tree.get('a')).rejects.toEqual(closed);
     expect(() => writer.tryPut('w', 2)).toThrow(expect.objectContaining({ code: 'closed' }));
-    // At once: nothing can be written any more.
+    // At once: no more rows can be written.
     expect(await within(never)).toEqual(closed);
     for (const onError of ends) expect(onError.mock.calls).toEqual([[closed]]);
     expect(onDeleted).toHaveBeenCalledTimes(1);
     await within(db.close());
     await within(draft.close());
-    // Another one of the name is nothing to the handles of this one.
+    // A new store of the name does not concern the handles of this one.
     const anew = await open('gone', { storage });
     await anew.put('a', 'anew');
     await expect(db.get('a')).rejects.toEqual(closed);

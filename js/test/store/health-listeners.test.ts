@@ -1,4 +1,4 @@
-/** When a store calls those who listen to the health of its storage. */
+/** A store reports changes in the health of its storage to its listeners. */
 import { describe, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../../src/base/errors.js';
 import { destroy, memory } from '../../src/index.js';
@@ -29,7 +29,7 @@ const to = { commitBytes: new Uint8Array(32), generation: 2, format: 1, expected
 const move = { ...to, name: 'main' };
 const durability = 'relaxed';
 const COMMIT: WriteBatch = { segments, move, durability };
-/** A commit of rows, what a collection writes, a deletion, and a move of a ref. */
+/** A commit of rows, a batch of a collection, a deletion, and a move of a ref. */
 const BATCHES = [
   COMMIT,
   { segments, durability },
@@ -38,7 +38,7 @@ const BATCHES = [
 ] as const;
 
 describe('onHealth', () => {
-  it('calls nobody while all is well, and asks nothing when nobody listens', async () => {
+  it('calls no listener while all is well, and measures only for listeners', async () => {
     const { storage: manager } = platform();
     const db = await open('a', { storage: of('origin') });
     for (let at = 0; at < 100; at++) await db.put('a', at);
@@ -52,7 +52,7 @@ describe('onHealth', () => {
     expect(manager.estimate).toHaveBeenCalledTimes(1);
   });
 
-  it('tells soon what is wrong already', async () => {
+  it('soon reports a problem that exists already', async () => {
     const { told: answers } = platform({ quota: 1000, usage: 999 });
     const db = await open('a', { storage: of('origin') });
     const near = vi.fn();
@@ -64,7 +64,7 @@ describe('onHealth', () => {
     await vi.waitFor(() => expect(told(inMemory)).toEqual(['ephemeral']), SOON);
   });
 
-  it('tells that the quota comes near while much is written, and not after each write', async () => {
+  it('reports that the quota comes near while much is written, and not after each write', async () => {
     const { told: answers, storage: manager } = platform();
     const db = await open('a', { storage: of('origin') });
     const listener = vi.fn();
@@ -82,7 +82,7 @@ describe('onHealth', () => {
     expect(manager.estimate).toHaveBeenCalledTimes(2);
   });
 
-  it('a listener that throws, or rejects, harms neither others nor the store', async () => {
+  it('survives a listener that throws or rejects, and so do the others', async () => {
     const report = vi.fn();
     vi.stubGlobal('reportError', report);
     platform({ quota: 1000, usage: 999 });
@@ -102,7 +102,7 @@ describe('onHealth', () => {
     await db.put('a', 1);
   });
 
-  it('ends when it is stopped, and two of one function are two', async () => {
+  it('ends when it is stopped, and counts one function twice', async () => {
     const storage = faulty(of('origin'));
     const db = await open('a', { storage });
     const listener = vi.fn();
@@ -116,7 +116,7 @@ describe('onHealth', () => {
     expect(listener).toHaveBeenCalledOnce();
   });
 
-  it('ends with the store, and tells once more when it was deleted', async () => {
+  it('ends with the store, and reports once more when it was deleted', async () => {
     for (const isDeleted of [false, true]) {
       const storage = of('origin');
       const db = await open('a', { storage });
@@ -130,7 +130,7 @@ describe('onHealth', () => {
     }
   });
 
-  it('tells each change once, at most once a second, whatever fails and works', async () => {
+  it('reports each change once, at most once a second, whatever fails and works', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
       await forSeeds(100, async (from, _seed, begin) => {
@@ -145,7 +145,7 @@ describe('onHealth', () => {
           states.push(`${state} ${cause?.code}`);
         });
         await vi.advanceTimersByTimeAsync(2 * TELL_MS);
-        // What the last calls of each kind came to, as the documentation has it.
+        // The last result of each kind of call, as the documentation defines it.
         const last: { read?: HedgerowError | undefined; write?: HedgerowError | undefined } = {};
         for (let step = 0; step < 40; step++) {
           const kind = from.pick(['read', 'write'] as const);
@@ -180,7 +180,7 @@ describe('onHealth', () => {
     }
   });
 
-  it('what goes wrong with a look is reported, and the next look tells', async () => {
+  it('reports a failed look, and the next look reports the health', async () => {
     const report = vi.fn();
     vi.stubGlobal('reportError', report);
     platform({ quota: 1000, usage: 999 });

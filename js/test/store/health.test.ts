@@ -1,4 +1,4 @@
-/** What a store says of the health of its storage. */
+/** The report of a store on the health of its storage. */
 import { describe, expect, it, vi } from 'vitest';
 import { type Health, memory } from '../../src/index.js';
 import { idb } from '../../src/storage/idb/idb.js';
@@ -48,7 +48,7 @@ describe('health()', () => {
     });
   }
 
-  it('claims nothing where the platform tells nothing', async () => {
+  it('makes no claim without an answer of the platform', async () => {
     for (const navigator of [undefined, {}, { storage: {} }]) {
       vi.stubGlobal('navigator', navigator);
       const { message, ...health } = await (await open('a', { storage: of('origin') })).health();
@@ -80,7 +80,7 @@ describe('health()', () => {
     }
   });
 
-  it('tells whether strict writes are flushed', async () => {
+  it('says whether strict writes are flushed', async () => {
     for (const honoursStrict of [true, false]) {
       const storage = of('origin');
       const wrapped: Storage = {
@@ -110,7 +110,7 @@ describe('health()', () => {
     });
   }
 
-  it('does not wait longer than 5 s for a platform that never answers', async () => {
+  it('waits at most 5 s for a platform that never answers', async () => {
     const never = () => new Promise<never>(() => {});
     vi.stubGlobal('navigator', { storage: { estimate: never, persisted: never } });
     const db = await open('a', { storage: of('origin') });
@@ -130,7 +130,7 @@ describe('health()', () => {
     }
   });
 
-  it('is not to be had of a handle that is closed', async () => {
+  it('rejects on a closed handle', async () => {
     const db = await open('a', { storage: memory() });
     const branch = await db.branch('b');
     await branch.close();
@@ -144,7 +144,7 @@ describe('health()', () => {
 });
 
 describe('storage that fails', () => {
-  it('a write without room is failing until rows were written; reads and deletions do not show that', async () => {
+  it('a write without room is failing until rows were written, whatever reads and deletions do', async () => {
     platform();
     const storage = faulty(of('origin'));
     const db = await open('a', { storage });
@@ -165,7 +165,7 @@ describe('storage that fails', () => {
     );
   });
 
-  it('a read that fails is failing until one works; a write does not show that', async () => {
+  it('a failed read is failing until one works, whatever writes do', async () => {
     const storage = faulty(of('origin'));
     const full = await open('a', { storage });
     const values = Array.from({ length: 20 }, (_, at) => random(at).bytes(200_000));
@@ -184,7 +184,7 @@ describe('storage that fails', () => {
     expect((await db.health()).state).toBe('best-effort');
   });
 
-  it('that is not of the wrapper is told as storage, with its cause', async () => {
+  it('a foreign error is reported as storage, with its cause', async () => {
     const error = new TypeError('an adapter of somebody');
     const storage = faulty(of('origin'));
     const db = await open('a', { storage });
@@ -193,7 +193,7 @@ describe('storage that fails', () => {
     expect((await db.health()).cause).toMatchObject({ code: 'storage', cause: error });
   });
 
-  it('is told to listeners of every handle, and of branches', async () => {
+  it('is reported to the listeners of every handle, and of branches', async () => {
     const storage = faulty(of('origin'));
     const db = await open('a', { storage });
     const branch = await db.branch('b');
@@ -207,7 +207,7 @@ describe('storage that fails', () => {
     }
   });
 
-  it('many failures are told once', async () => {
+  it('many failures are reported once', async () => {
     const storage = faulty(of('origin'));
     const db = await open('a', { storage });
     const listener = vi.fn();
@@ -218,7 +218,7 @@ describe('storage that fails', () => {
     expect(told(listener)).toEqual(['failing quota-exceeded']);
   });
 
-  it('in a real adapter without room is told with what the engine threw, in each engine', async () => {
+  it('a real adapter without room reports the exception of its engine, in each engine', async () => {
     for (const kind of ['chromium', 'firefox', 'webkit'] as const) {
       const engine = new HostileEngine(kind, random(1));
       const uninstall = install(engine);

@@ -1,11 +1,14 @@
-/** What a store hears while it is being opened: its first look at storage is slow, and others commit meanwhile. */
+/** A store hears messages while it is being opened: its first look at storage is slow, and others commit during it. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memory, open, type Storage, type Store } from '../../src/index.js';
 import { SOON } from '../support/models/store-model.js';
 import { noise } from '../support/noise.js';
 import { rest } from '../support/watching.js';
 
-/** `storage` that holds back the answer to the first read until `go`; `reading` resolves when it does. Looks take a moment. */
+/**
+ * Wraps `storage`: the answer to the first read waits for `go`, and `reading` resolves when it waits. Looks take a
+ * moment.
+ */
 function firstReadWaits(storage: Storage) {
   let go = () => {};
   let isReading = () => {};
@@ -54,7 +57,7 @@ describe('a store whose first look at storage is slow', () => {
   });
 
   for (const isShared of [false, true]) {
-    it(`comes to what others commit meanwhile, ${isShared ? 'in other tabs' : 'in this one'}`, async () => {
+    it(`comes to the commits that others make in between, ${isShared ? 'in other tabs' : 'in this one'}`, async () => {
       const storage = { ...memory(), isShared };
       const first = await opening(storage);
       await first.put('k', 1);
@@ -71,7 +74,7 @@ describe('a store whose first look at storage is slow', () => {
     });
   }
 
-  it('does not become the collector at a commit that others have deleted meanwhile', async () => {
+  it('does not become the collector at a commit that others have deleted in between', async () => {
     const storage = memory();
     const first = await opening(storage);
     const rows = Array.from({ length: 4000 }, (_, at) => [`k${at}`, noise(at, 390)] as const);

@@ -1,4 +1,4 @@
-/** How stores are opened: missing or new, gone while open, and what the platform tells. */
+/** The opening of stores: missing or new, gone while open, and the answers of the platform. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { destroy, memory, open } from '../../src/index.js';
 import { faulty } from '../support/doubles/faulty-storage.js';
@@ -7,11 +7,11 @@ import { failure } from '../support/models/store-model.js';
 /** Storage that the browser may clear. */
 const kept = () => ({ ...memory(), lifetime: 'origin' as const });
 
-/** Lets what was queued run. */
+/** Runs the queued callbacks. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe('mustExist: true', () => {
-  it('is missing where there is no store, and makes none', async () => {
+  it('rejects with missing without a store, and does not make one', async () => {
     const storage = memory();
     const find = () => open('a', { storage, mustExist: true });
     await expect(find()).rejects.toEqual(failure('store-not-found', { retryable: false }));
@@ -25,7 +25,7 @@ describe('mustExist: true', () => {
     await expect(find()).rejects.toEqual(failure('store-not-found'));
   });
 
-  it('finds a store that was never written to', async () => {
+  it('finds a store without a single write', async () => {
     const storage = memory();
     await (await open('a', { storage })).close();
     expect(await (await open('a', { storage, mustExist: true })).count()).toBe(0);
@@ -46,7 +46,7 @@ describe('onDeleted', () => {
     }
     await db.close();
     expect(onDeleted).toHaveBeenCalledOnce();
-    // A new store of that name is another one.
+    // Another store of that name is a new one.
     const next = await open('a', { storage });
     await next.put('other', 1);
     await expect(db.put('k', 2)).rejects.toEqual(failure('closed'));
@@ -69,7 +69,7 @@ describe('onDeleted', () => {
 describe('persistence', () => {
   afterEach(() => vi.unstubAllGlobals());
 
-  it('is undefined where the platform does not tell', async () => {
+  it('is undefined without an answer of the platform', async () => {
     const nothing = { quotaBytes: undefined, usageBytes: undefined, isPersistent: undefined };
     const silent: unknown[] = [
       undefined,
@@ -92,7 +92,7 @@ describe('persistence', () => {
     }
   });
 
-  it('is what the platform tells, and is asked for only when that is wanted', async () => {
+  it('is the answer of the platform, and is requested only on demand', async () => {
     let isPersistent = false;
     const persist = vi.fn(async () => {
       isPersistent = true;
@@ -110,7 +110,7 @@ describe('persistence', () => {
     expect(persist).toHaveBeenCalledOnce();
   });
 
-  it('that is never granted nor refused holds up nothing', async () => {
+  it('does not wait for a permission that is neither granted nor refused', async () => {
     const persist = () => new Promise<boolean>(() => {});
     vi.stubGlobal('navigator', { storage: { persist } });
     const db = await open('a', { storage: kept(), persist: true });
@@ -165,7 +165,7 @@ describe('a store that is read while its core starts', () => {
     expect(load).toHaveBeenCalledOnce();
   });
 
-  it('hears what others commit meanwhile', async () => {
+  it('hears of commits by others during the start', async () => {
     const storage = memory();
     const other = await open('a', { storage });
     const start = coreWaits();
@@ -178,7 +178,7 @@ describe('a store that is read while its core starts', () => {
     expect(await db.get('k')).toBe(1);
   });
 
-  it('is closed if it was deleted meanwhile', async () => {
+  it('is closed if it was deleted during the start', async () => {
     const storage = memory();
     await (await open('a', { storage })).close();
     const start = coreWaits();

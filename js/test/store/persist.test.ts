@@ -1,4 +1,4 @@
-/** What asking for persistence resolves to, and what it tells listeners. */
+/** Requests for persistence: their result, and the reports to listeners. */
 import { describe, expect, it, vi } from 'vitest';
 import { persist } from '../../src/index.js';
 import { SOON } from '../support/models/store-model.js';
@@ -7,7 +7,7 @@ import { cleansUp, of, open, platform, settled, told } from '../support/worlds/h
 cleansUp();
 
 describe('persist()', () => {
-  it('asks in the turn of its call, resolves to the answer, and tells the change', async () => {
+  it('asks in the turn of its call, resolves to the answer, and reports the change', async () => {
     const { told: answers, storage: manager } = platform();
     const db = await open('a', { storage: of('origin') });
     const listener = vi.fn();
@@ -24,7 +24,7 @@ describe('persist()', () => {
     await vi.waitFor(() => expect(told(listener)).toEqual(['persistent']), SOON);
   });
 
-  it('an answer to open({ persist: true }) is told, too', async () => {
+  it('an answer to open({ persist: true }) is reported, too', async () => {
     const { told: answers, storage: manager } = platform();
     let answer = (_: boolean) => {};
     manager.persist.mockReturnValue(
@@ -41,7 +41,7 @@ describe('persist()', () => {
     await vi.waitFor(() => expect(told(listener)).toEqual(['persistent']), SOON);
   });
 
-  it('that the user never answers holds up nothing', async () => {
+  it('does not wait for a user who never answers', async () => {
     const { storage: manager } = platform();
     manager.persist.mockReturnValue(new Promise(() => {}));
     const db = await open('a', { storage: of('origin'), persist: true });
@@ -56,7 +56,7 @@ describe('persist()', () => {
     expect(isSettled).toBe(false);
   });
 
-  it('is answered without a question where no browser clears the storage, and where it keeps none', async () => {
+  it('resolves without a question where no browser clears the storage, and for storage of a session', async () => {
     const { storage: manager } = platform();
     for (const [lifetime, answer] of [
       ['session', false],
@@ -68,7 +68,7 @@ describe('persist()', () => {
     expect(manager.persist).not.toHaveBeenCalled();
   });
 
-  it('resolves to what is known where it cannot be asked, or fails', async () => {
+  it('resolves to the known state where it cannot ask, or fails', async () => {
     const persisted = async () => true;
     for (const [storage, answer] of [
       [undefined, undefined],

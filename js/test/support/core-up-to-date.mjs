@@ -1,8 +1,8 @@
-// Runs before all tests: they use the core that was built last, which must not be older than its sources.
+// Runs before all tests: they use the last built core, which must not be older than its sources.
 
 import { refreshWasm } from '../../../scripts/lib/wasm.mjs';
 
-/** Builds the core if its sources have changed; rejects with what to run when that fails. */
+/** Builds the core if its sources have changed; if that fails, rejects with the command to run. */
 export async function ensureCore(build = refreshWasm) {
   try {
     if (await build()) console.log('the core was older than its sources, and was built again');
@@ -12,7 +12,7 @@ export async function ensureCore(build = refreshWasm) {
   }
 }
 
-/** Called by Vitest once, and again before each run of its watch mode. */
+/** Vitest calls this once, and again before each run of its watch mode. */
 export async function setup(project) {
   await ensureCore();
   project.onTestsRerun(() => ensureCore());

@@ -1,7 +1,7 @@
-/** Bytes with a fault, of which a run takes a sample: one bit is another, or the end is missing. */
+/** Bytes with a fault: one bit is flipped, or the end is missing. A run takes a sample of the faults. */
 import { below, forSampled } from './property.js';
 
-/** One bit of so many is in a sample: odd, so that it has each place in a byte. */
+/** A sample has one bit in so many. The number is odd, so that samples reach each place in a byte. */
 const SHARE_OF_BITS = 31;
 
 export function flipped(bytes: Uint8Array, bit: number): Uint8Array {

@@ -1,6 +1,6 @@
 /**
- * Runs a workload on storage of which one call fails, or all calls from one on until they are
- * healed, and looks after each change whether what is stored is what was before it or after it.
+ * Runs a workload on storage with faults: one call fails, or all calls from one on until the storage heals. After each
+ * change the stored rows must be the rows before it or after it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
@@ -10,25 +10,25 @@ import type { Operation } from './fault-workloads.js';
 import { all, type Entry, expectSame, sorted, within } from './models/store-model.js';
 import { below, forSampled } from './property.js';
 
-/** What the call that fails rejects with. */
+/** The error of the failing call. */
 export const error = new HedgerowError('disconnected', 'for a test');
 
-/** How a call may fail. */
+/** The ways in which a call can fail. */
 export const WAYS = (['before', 'after'] as const).flatMap((when) =>
   [false, true].map((lasting) => ({ when, lasting })),
 );
 
-/** One fault of so many is in a run that is not deep. */
+/** A run that is not deep takes one fault in so many. */
 const SHARE = 16;
 
-/** A test of a workload: each of its storage calls fails in turn, in each way. */
+/** Declares the test of a workload: each of its storage calls fails in turn, in each way. */
 export function itIsWhole(
   title: string,
   operations: readonly Operation[],
   options: OpenOptions = {},
   holds?: (db: Store) => Promise<Entry[]>,
 ): void {
-  it(`with ${title}, whatever storage call fails, each change is whole or not at all`, async () => {
+  it(`with ${title}, each change is complete or absent after any failing storage call`, async () => {
     const calls = await sweep(operations, { at: 0, when: 'before' }, options, holds);
     expect(calls).toBeGreaterThan(5);
     const faults = WAYS.flatMap((way) => below(calls).map((call) => ({ at: 1 + call, ...way })));
@@ -43,15 +43,15 @@ export function itIsWhole(
 }
 
 /**
- * Runs a workload; returns the number of storage calls that it made. A change may fail once,
- * with the fault's error; made again it must succeed, though a lost answer may first show
- * as the conflict that it looks like. While a fault lasts every change fails. `inner` is new.
+ * Runs a workload; returns the number of storage calls that it made. A change may fail once, with the fault's error.
+ * Its repetition must succeed, though a lost answer may first look like a conflict. While a fault lasts every change
+ * fails. `inner` is new.
  */
 export async function sweep(
   operations: readonly Operation[],
   fault: Omit<Fault, 'error'>,
   options: OpenOptions = {},
-  /** All that a store holds, as the model has it. */
+  /** Returns the rows of a store, as the model has them. */
   holds: (db: Store) => Promise<Entry[]> = all,
 ): Promise<number> {
   const inner = options.storage ?? memory();
@@ -59,7 +59,7 @@ export async function sweep(
   const storage = faulty(inner, { ...fault, error });
   const model = new Map<string, unknown>();
   let failures = 0;
-  /** Resolves to the error, when it is the one expected. */
+  /** Resolves to the expected error, or to `undefined`. */
   const settle = async (call: Promise<unknown>): Promise<unknown> => {
     const caught = await within(
       call.then(
@@ -77,14 +77,14 @@ export async function sweep(
     await fresh.close();
     return entries;
   };
-  /** Has all changes fail for a while, if the fault lasts, and then no more. */
+  /** Makes changes that must all fail while a fault lasts, and then ends the fault. */
   const outlast = async (db: Store | undefined) => {
     if (fault.lasting !== true) return;
     if (db !== undefined && fault.when === 'before') {
       const { root } = db;
       const calls = [db.put('never', 1), db.putMany([['never', 2]]), db.deleteMany({ gte: '' })];
       for (const result of await within(Promise.allSettled(calls))) {
-        // A store that was empty has nothing to delete, and yet must look whether that is so.
+        // An empty store, too, must look for rows to delete.
         expect(result).toEqual({ status: 'rejected', reason: error });
       }
       expect(db.root).toBe(root);
@@ -92,7 +92,7 @@ export async function sweep(
     storage.heal();
   };
 
-  /** A lost answer may first show as the conflict that it looks like. */
+  /** A lost answer may first look like a conflict. */
   const again = (call: () => Promise<unknown>) =>
     call().catch((cause: unknown) => {
       if ((cause as HedgerowError).code !== 'conflict') throw cause;
@@ -134,7 +134,7 @@ export async function sweep(
       await again(() => run(scene));
       expectSame(await stored(), after, `${title}, again`);
     }
-    // It may be behind: a handle that nobody writes to does not look for what others write.
+    // This handle may be behind: it sees other handles' commits only when it writes.
     model.set('look', title);
     await insist(() => db.put('look', title));
     await insist(async () => expectSame(await holds(db), sorted(model), title));

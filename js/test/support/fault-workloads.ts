@@ -1,4 +1,4 @@
-/** What stores do in the sweeps of faults: each workload is a list of changes. */
+/** The workloads of the sweeps of faults: each is a list of changes. */
 import { HedgerowError, open, type Store } from '../../src/index.js';
 import type { Storage } from '../../src/storage/segment-store.js';
 import { type Entry, select, sorted } from './models/store-model.js';
@@ -6,21 +6,21 @@ import { random } from './random.js';
 
 type Rows = Map<string, unknown>;
 
-/** What a change may work with. */
+/** The parameters of a change. */
 export interface Scene {
   readonly db: Store;
-  /** A second handle, to which no fault happens. */
+  /** A second handle, without faults. */
   readonly other: Store;
-  /** Where faults happen. */
+  /** The storage that has the faults. */
   readonly storage: Storage;
 }
 
-/** A change of the store, and what it makes of its rows. */
+/** A change of the store, and its effect on the rows. */
 export interface Operation {
   readonly title: string;
   run(scene: Scene): Promise<unknown>;
   model(rows: Rows): void;
-  /** States in between that may be left when it fails, each made from the one before. */
+  /** Intermediate states that a failed change may leave, each made from the one before. */
   readonly between?: readonly ((rows: Rows) => void)[];
 }
 
@@ -62,7 +62,7 @@ function edits(title: string, puts: readonly Entry[], deletes: readonly string[]
   };
 }
 
-/** Edits that wait for each other: any of them may be the last. */
+/** Edits that wait for each other: any of them may be the last to succeed. */
 function inTurn(title: string, puts: readonly Entry[]): Operation {
   return {
     title,
@@ -127,7 +127,7 @@ export const WORKLOADS: Record<string, readonly Operation[]> = {
     ),
     load('load again', rows('a', 100, 3)),
   ],
-  // So much that segments are written before the last transaction.
+  // Its size makes it write segments before the last transaction.
   'a large load': [load('load', rows('a', 45, 40_000)), edits('put', [['a00005', 1]], ['a00006'])],
   'a large load among others': [
     load('load', rows('a', 30, 0)),

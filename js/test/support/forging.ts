@@ -1,4 +1,4 @@
-/** Exports that nobody made: parts of real ones, put together otherwise. */
+/** Forged exports: parts of real ones, joined in other ways. */
 import { blake3 } from '@noble/hashes/blake3.js';
 import { FORMAT, SEGMENTS_PER_WRITER } from '../../src/base/limits.js';
 import { endOf, frameOf, headerOf } from '../../src/engine/transfer/format.js';
@@ -18,7 +18,7 @@ export interface Forged {
   segments: Segment[];
 }
 
-/** The parts of a store's export, to be put together otherwise. */
+/** Returns the parts of a store's export, to be joined in other ways. */
 export async function partsOf(storage: Storage, name: string): Promise<Forged> {
   const { tables, segments, refs } = await storedIn(storage, name);
   const commitBytes = refs.get('main')?.commitBytes ?? ZERO;
@@ -31,7 +31,7 @@ export async function partsOf(storage: Storage, name: string): Promise<Forged> {
   };
 }
 
-/** Parts put together as an export is, with all its checksums right. */
+/** Joins parts as an export does, with right checksums. */
 export function forge({ refs, segments }: Forged): Uint8Array {
   const frames = segments.flatMap(({ tableBytes, segmentBytes }, at) => [
     frameOf(at, tableBytes),
@@ -40,23 +40,23 @@ export function forge({ refs, segments }: Forged): Uint8Array {
   return joined([headerOf(refs, 1000), ...frames, endOf(segments.length)]);
 }
 
-/** A segment of one chunk. */
+/** Returns a segment of one chunk. */
 export function segmentOf(hash: Uint8Array, chunk: Uint8Array): Segment {
   const table = new Uint8Array(12 + 40);
   table.set([0x48, 0x44, 0x47, 0x54, 1, 2, 0, 0, 1]);
   table.set(hash, 12);
-  // It ends there, and is not packed.
+  // The chunk ends there and is not packed.
   for (const at of [44, 48]) new DataView(table.buffer).setUint32(at, chunk.length, true);
   return { tableBytes: table, segmentBytes: chunk };
 }
 
-/** The hash of a chunk. */
+/** Returns the hash of a chunk. */
 export const hashOf = (chunk: Uint8Array): Uint8Array => blake3(chunk);
 
-/** A segment of one chunk, under its right hash. */
+/** Returns a segment of one chunk, under its right hash. */
 export const segmentWith = (chunk: Uint8Array): Segment => segmentOf(hashOf(chunk), chunk);
 
-/** The chunks of an export by their hashes, in hexadecimal. */
+/** Returns the chunks of an export by their hashes, in hexadecimal. */
 export function chunksIn({ segments }: Forged): Map<string, Uint8Array> {
   const chunks = segments.flatMap((segment) =>
     chunksOf(segment).map((place): [string, Uint8Array] => [
@@ -67,7 +67,7 @@ export function chunksIn({ segments }: Forged): Map<string, Uint8Array> {
   return new Map(chunks);
 }
 
-/** A copy of bytes in which `from` stands once, and `to`, which is as long, instead of it. */
+/** Returns a copy of bytes with `to` in the place of `from`, which occurs once and is as long. */
 export function replaced(bytes: Uint8Array, from: Uint8Array, to: Uint8Array): Uint8Array {
   const at = Buffer.from(bytes).indexOf(Buffer.from(from));
   if (at < 0 || from.length !== to.length) throw new Error('it is not there, or of another length');
@@ -76,7 +76,7 @@ export function replaced(bytes: Uint8Array, from: Uint8Array, to: Uint8Array): U
   return copy;
 }
 
-/** Has a store hold what was forged. */
+/** Writes the forged parts into an empty store. */
 export async function plant(storage: Storage, name: string, forged: Forged): Promise<void> {
   const store = await storage.open(name);
   const first = (await store.reserve()) * SEGMENTS_PER_WRITER;

@@ -10,13 +10,13 @@ import { ROOT } from '../../../scripts/lib/run.mjs';
 export const BUCKET = 'hedgerow';
 export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'a secret of the tests' };
 
-/** Starts it with an empty bucket; `stop` ends it and deletes what it holds. */
+/** Starts the server with an empty bucket; `stop` ends it and deletes its data. */
 export async function startGateway() {
   const program = findGateway();
   if (program === undefined) {
     throw new Error('versitygw is missing: run `npm run setup -- --gateway`');
   }
-  // In the repository: the server keeps what it knows in extended attributes, which memory disks may lack.
+  // The folder is in the repository: the server uses extended attributes, which memory disks may lack.
   const parent = join(ROOT, '.cache', 'versitygw');
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'bucket-'));

@@ -1,7 +1,7 @@
-/** Values that no call expects, each made anew: some of them can be used once only. */
+/** Values that no call expects. Each is made again for each use: some of them work only once. */
 import { memory, open } from '../../src/index.js';
 
-/** What the traps and getters of hostile values throw. */
+/** The error that traps and getters of hostile values throw. */
 export class Thrown extends Error {}
 
 const thrower = (): never => {
@@ -27,7 +27,7 @@ function locked(): ReadableStream {
   return stream;
 }
 
-/** The names are those of messages. */
+/** The names appear in messages. */
 export const HOSTILE: Readonly<Record<string, () => unknown>> = {
   undefined: () => undefined,
   null: () => null,

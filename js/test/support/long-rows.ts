@@ -1,7 +1,7 @@
-/** Rows that are few and long, for tests of what travels as packs. */
+/** A few long rows, for tests of packs. */
 import { random } from './random.js';
 
-/** Rows of about 1200 bytes. 1500 of them are more than the tail of a head takes, and 3500 of them are two packs. */
+/** Returns rows of about 1200 bytes: 1500 of them exceed the tail of a head, and 3500 of them make two packs. */
 export function longRows(count: number, note: string): [string, unknown][] {
   const from = random(count);
   return Array.from({ length: count }, (_, nth) => [

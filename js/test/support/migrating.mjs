@@ -1,7 +1,7 @@
-// A table of issues in two versions, for measurements and for processes that are killed: `status` becomes `state`, and
-// `urgent` is new.
+// A table of issues in two versions, for measurements and for processes that are killed: version 2 renames `status` to
+// `state` and adds `urgent`.
 
-/** Row `index` of version 1: about 150 bytes, with an id that does not compress. */
+/** Returns row `index` of version 1: about 150 bytes, with an id that does not compress. */
 export function oldIssue(index) {
   const id = Math.imul(index + 1, 0x9e3779b1) >>> 0;
   return {
@@ -18,7 +18,7 @@ export function migrateIssue({ status, ...row }) {
   return { ...row, state: status, urgent: row.priority === 4 };
 }
 
-/** What `oldIssue(index)` is in version 2. */
+/** Returns `oldIssue(index)` in version 2. */
 export const newIssue = (index) => migrateIssue(oldIssue(index));
 
 export const oldIssues = (table) =>

@@ -1,4 +1,4 @@
-/** A table of tasks in three versions, and how tests open stores of them. */
+/** A table of tasks in three versions, and calls that open stores of them. */
 
 import { afterEach } from 'vitest';
 import { open, type Storage } from '../../src/index.js';
@@ -67,7 +67,7 @@ export function closing<Handle extends { close(): Promise<void> }>(db: Handle): 
   return db;
 }
 
-/** `isKilled`: the test itself ends the handle. */
+/** With `isKilled`, the test itself ends the handle. */
 type More = MigrationCalls & { name?: string; isKilled?: boolean };
 
 async function opening<Handle extends { close(): Promise<void> }>(

@@ -1,10 +1,10 @@
-/** How failures print values. */
+/** The form of values in failures. */
 import { inspect } from 'node:util';
 
 /** The longest text of a value that a failure prints. */
 const LONGEST_TEXT = 800;
 
-/** A value in one line, cut off where it is long. */
+/** Prints a value in one line and cuts it off where it is long. */
 export function line(value: unknown): string {
   const text = inspect(value, {
     depth: 6,

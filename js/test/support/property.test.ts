@@ -1,4 +1,4 @@
-/** Which seeds and items a run takes, and what its failures say. */
+/** The seeds and items that a run takes, and the messages of its failures. */
 import { afterEach, expect, it, vi } from 'vitest';
 
 afterEach(() => {
@@ -9,14 +9,14 @@ afterEach(() => {
 const NAMES = ['DEEP', 'FIRST_SEED', 'SEED', 'SEED_BASE', 'SEEDS'] as const;
 type Variables = Partial<Record<(typeof NAMES)[number], string>>;
 
-/** The helpers, as a run with these variables has them. */
+/** Loads the helpers, as a run with these variables has them. */
 function withVariables(variables: Variables) {
   vi.resetModules();
   for (const name of NAMES) vi.stubEnv(name, variables[name]);
   return import('./property.js');
 }
 
-/** The seeds that a run takes of `count`, and whether they are all. */
+/** Returns the seeds that a run takes of `count`, and whether they are all. */
 async function seedsOf(variables: Variables, count = 20) {
   const { forSeeds, hasAllSeeds } = await withVariables(variables);
   const seen: number[] = [];
@@ -27,17 +27,17 @@ async function seedsOf(variables: Variables, count = 20) {
   return [seen, hasAllSeeds(count)];
 }
 
-it('a run takes an eighth of the seeds, from SEED_BASE on', async () => {
+it('a run takes an eighth of the seeds, beginning at SEED_BASE', async () => {
   expect(await seedsOf({ SEED_BASE: '400' })).toEqual([[400, 401, 402], false]);
   expect(await seedsOf({ SEED_BASE: '400' }, 16)).toEqual([[400, 401], false]);
   expect(await seedsOf({ SEED_BASE: '401' }, 1)).toEqual([[401], false]);
 });
 
-it('a deep run takes all, wherever others begin', async () => {
+it('a deep run takes all seeds, whatever SEED_BASE is', async () => {
   expect(await seedsOf({ DEEP: '1', SEED_BASE: '400' }, 4)).toEqual([[1, 2, 3, 4], true]);
 });
 
-it('SEED takes one seed, and SEEDS those up to it, from FIRST_SEED on', async () => {
+it('SEED takes one seed, and SEEDS takes the seeds from FIRST_SEED up to it', async () => {
   for (const DEEP of ['1', undefined]) {
     const deep = DEEP ? { DEEP } : {};
     expect(await seedsOf({ ...deep, SEED: '7', SEEDS: '9' })).toEqual([[7], false]);
@@ -48,13 +48,13 @@ it('SEED takes one seed, and SEEDS those up to it, from FIRST_SEED on', async ()
   }
 });
 
-it('a run of no seed fails', async () => {
+it('a run without seeds fails', async () => {
   await expect(seedsOf({ FIRST_SEED: '11', SEEDS: '3' })).rejects.toThrow('no seed from 11 to 3');
   await expect(seedsOf({ SEEDS: 'many' })).rejects.toThrow('no seed from 1 to many');
   await expect(seedsOf({ SEED: 'one' })).rejects.toThrow('no seed from one to one');
 });
 
-it.each([8, 5, 1])('each item is in the sample of one of %i bases', async (of) => {
+it.each([8, 5, 1])('each item is in a sample of one of %i bases', async (of) => {
   for (const length of [0, 1, 4, 5, 8, 16, 21]) {
     const items = Array.from({ length }, (_, at) => `item ${at}`);
     const samples: string[][] = [];
@@ -62,14 +62,14 @@ it.each([8, 5, 1])('each item is in the sample of one of %i bases', async (of) =
       const { sampled } = await withVariables({ SEED_BASE: `${base}` });
       samples.push(sampled(items, of));
     }
-    // Of fewer items than bases some samples are alike, and none is empty.
+    // With fewer items than bases some samples are equal, and each has an item.
     const seen = length < of ? new Set(samples.flat()) : samples.flat();
     expect([...seen].sort()).toEqual([...items].sort());
     for (const sample of samples) expect(sample.length > 0).toBe(length > 0);
   }
 });
 
-it('each step is taken of one of eight bases, until one is not there', async () => {
+it('one of eight bases takes each step, up to the first missing one', async () => {
   const stepsOf = async (variables: Variables) => {
     const { forSteps } = await withVariables(variables);
     const seen: number[] = [];
@@ -86,15 +86,15 @@ it('each step is taken of one of eight bases, until one is not there', async () 
   expect(await stepsOf({ DEEP: '1', SEED_BASE: '3' })).toHaveLength(21);
 });
 
-it('a deep run takes each item', async () => {
+it('a deep run takes every item', async () => {
   const { sampled } = await withVariables({ DEEP: '1', SEED_BASE: '3' });
   expect(sampled([1, 2, 3])).toEqual([1, 2, 3]);
 });
 
-/** The message of a failure. */
+/** Returns the message of a failure. */
 const messageOf = (run: Promise<unknown>) => run.then(String, ({ message }) => message as string);
 
-/** The variables of the command in a message. */
+/** Returns the variables of the command in a message. */
 function variablesOf(message: string): Variables {
   const command = /alone: (?:cd js && )?((?:[A-Z_]+=\d+ )+)np[xm] .*property\.test\.ts/.exec(
     message,

@@ -1,9 +1,9 @@
 /**
- * Random tests. A failure prints its seed, the number of the step, what the step did, what was
- * expected and what came, and the command that runs this seed alone.
+ * Random tests. A failure prints its seed, the number of the step, the step itself, the expected and the actual value,
+ * and the command that runs this seed alone.
  *
- * A run takes an eighth of the seeds, from `SEED_BASE` on, which moves from day to day; `DEEP=1` takes all, from 1 on.
- * `SEED=n` runs one seed, `SEEDS=n` runs the seeds from 1 to n, and `FIRST_SEED=m` with it those from m on.
+ * A run takes an eighth of the seeds, from `SEED_BASE` on, which changes from day to day; `DEEP=1` takes all, from 1
+ * on. `SEED=n` runs one seed, `SEEDS=n` runs the seeds from 1 to n, and `FIRST_SEED=m` with it the seeds from m to n.
  */
 import { basename, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -14,19 +14,19 @@ import { type Random, random } from './random.js';
 const { DEEP, ENGINE, FIRST_SEED, SEED, SEED_BASE, SEEDS } = process.env;
 const base = Number(SEED_BASE ?? 1);
 
-/** How many times less than a deep run others do. */
+/** A deep run takes so many times more seeds than another one. */
 const SHARE = 8;
 
 /** Whether everything runs. */
 export const isDeep = DEEP === '1';
 
-/** The variables that have another run take the same sample. */
+/** Variables that make another run take the same sample. */
 const AGAIN = isDeep ? 'DEEP=1' : `SEED_BASE=${base}`;
 
-/** A test that only deep runs can afford, and that has no smaller form; other runs count it as skipped. */
+/** A test that only deep runs can afford and that has no smaller form; other runs skip it. */
 export const deep = it.skipIf(!isDeep);
 
-/** The seeds that this run takes of the `count` of a deep one. */
+/** Returns the seeds that this run takes of the `count` of a deep one. */
 function seedsOf(count: number): number[] {
   if (SEED) return seedsIn(SEED, SEED);
   if (SEEDS) return seedsIn(FIRST_SEED ?? '1', SEEDS);
@@ -34,22 +34,25 @@ function seedsOf(count: number): number[] {
   return below(isDeep ? count : Math.ceil(count / SHARE)).map((at) => first + at);
 }
 
-/** The seeds from `first` to `last`. A run of none would pass. */
+/** Returns the seeds from `first` to `last`. Fails if there are no seeds: such a run would pass. */
 function seedsIn(first: string, last: string): number[] {
   const count = Number(last) - Number(first) + 1;
   if (!(count >= 1)) throw new Error(`there is no seed from ${first} to ${last}`);
   return below(count).map((at) => Number(first) + at);
 }
 
-/** Whether this run takes at least `count` fixed seeds. Of fewer, or of moving ones, totals are a matter of chance. */
+/** Whether this run takes at least `count` fixed seeds. With fewer or moving seeds, totals are a matter of chance. */
 export function hasAllSeeds(count: number): boolean {
   return (isDeep || SEEDS !== undefined) && seedsOf(count).length >= count;
 }
 
-/** Begins a step, which does `what`. A failure names the step that began last. */
+/** Begins a step, which `what` describes. A failure names the step that began last. */
 export type BeginStep = (what: unknown) => void;
 
-/** Called when a seed begins; what each returns is called when it has passed. `browser/setup.ts` deletes stores so. */
+/**
+ * Functions that run when a seed begins; the function that each returns runs when the seed has passed.
+ * `browser/setup.ts` uses them to delete stores.
+ */
 export const aroundSeeds: (() => () => Promise<unknown>)[] = [];
 
 type Body = (from: Random, seed: number, begin: BeginStep) => Promise<void>;
@@ -67,8 +70,8 @@ export async function runSeed(seed: number, body: Body): Promise<void> {
 }
 
 /**
- * Of `items` every `of`-th, of which the first moves with `SEED_BASE`, so that the turn of each comes; in deep runs all.
- * A loop within a loop takes a sample of the pairs: two samples would meet in few of them.
+ * Returns every `of`-th of `items`; the first one moves with `SEED_BASE`, so that each gets its turn. Deep runs take
+ * all. Nested loops take one sample of the pairs: two samples would meet in few of them.
  */
 export function sampled<T>(items: Iterable<T>, of = SHARE): T[] {
   const all = [...items];
@@ -88,8 +91,8 @@ export async function forSampled<T>(
 }
 
 /**
- * Runs `body` for steps from 0 on, until it resolves to whether there is such a step, and there is none: for each in deep
- * runs, else for every `of`-th. Resolves to the step that was not there.
+ * Runs `body` for steps from 0 on, until it resolves to `false` because there is no such step: for each step in deep
+ * runs, else for every `of`-th. Resolves to the missing step.
  */
 export async function forSteps(
   body: (step: number, begin: BeginStep) => Promise<boolean>,
@@ -105,12 +108,12 @@ export async function forSteps(
   }
 }
 
-/** The numbers from 0 to below `end`. */
+/** Returns the numbers from 0 to below `end`. */
 export function below(end: number): number[] {
   return Array.from({ length: end }, (_, at) => at);
 }
 
-/** Calls `run`. What it throws says `where` it was, and how it is repeated: by `variables`. */
+/** Calls `run`. An error says `where` it happened, and which `variables` repeat it. */
 async function explained(
   where: string,
   variables: string,
@@ -133,10 +136,9 @@ async function explained(
   }
 }
 
-/** The command that runs one test with some variables. */
+/** Returns the command that runs one test with some variables. */
 function commandOf(variables: string, path = '', name = ''): string {
-  // Vitest reads the name as a pattern: a dot stands for each character that a pattern, or a shell,
-  // could take for something else.
+  // Vitest reads the name as a pattern: dots replace the characters that a pattern or a shell could interpret.
   const pattern = name.replaceAll(' > ', ' ').replace(/[^\w ,;:-]/g, '.');
   const runs = ENGINE
     ? `${variables} npm run units -- --engines ${ENGINE} ${basename(path)}`
@@ -144,7 +146,7 @@ function commandOf(variables: string, path = '', name = ''): string {
   return `${runs} -t '${pattern}'`;
 }
 
-/** The error `cause`, whose message says all of it. Vitest still finds what it compared in it. */
+/** Returns the error `cause` with the full message. Vitest still finds the compared values in it. */
 function explanation(cause: unknown, where: string, command: string): Error {
   const error = cause instanceof Error ? cause : new Error(`${cause}`, { cause });
   const { expected, actual } = error as { expected?: unknown; actual?: unknown };
@@ -156,13 +158,13 @@ function explanation(cause: unknown, where: string, command: string): Error {
   return error;
 }
 
-/** What is wrong with a step, in one line, or `undefined`: for steps that are checked later. */
+/** Returns the fault of a step in one line, or `undefined`: for steps that are checked later. */
 export function stepFault(at: number, step: object, got: unknown, expected: unknown) {
   if (isDeepStrictEqual(got, expected)) return undefined;
   return `step ${at}, ${line(step)}: expected ${line(expected)}, got ${line(got)}`;
 }
 
-/** Fails with what `stepFault` found. */
+/** Fails with the result of `stepFault`. */
 export function expectNoFault(fault: string | undefined, where = ''): void {
   if (fault !== undefined) expect.fail(where === '' ? fault : `${where}, ${fault}`);
 }

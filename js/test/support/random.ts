@@ -1,4 +1,4 @@
-/** Random tests that can be run again: everything follows from a seed. */
+/** Repeatable random values: a seed determines all of them. */
 
 export interface Random {
   /** From 0 to below 1. */
@@ -66,6 +66,6 @@ export function random(seed: number): Random {
   };
 }
 
-// Of one to four bytes in UTF-8, those that JSON escapes, and those where the order of
-// UTF-16 is not that of UTF-8.
+// Characters of one to four bytes in UTF-8, characters that JSON escapes, and characters whose order in UTF-16 differs
+// from their order in UTF-8.
 const CHARS = [...'aabbcc019~/"\\\0\n\x1f\x7fé߿ࠀ中\u2028\u2029\ufeff\uffff～😀𝄞\u{10ffff}'];

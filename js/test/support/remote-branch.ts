@@ -38,7 +38,7 @@ export const object = (from: Random, length: number): DeltaRecord => ({
   nameBytes: from.bytes(32),
   length,
 });
-/** Stands for the hash of the bytes of a head: each encoding has another one. */
+/** Stands for the hash of a head's bytes: each encoding has another one. */
 export const hashOf = ({ nonceBytes }: HeadRecord): Uint8Array => hash(nonceBytes);
 export const authorOf = (from: Random, head: HeadRecord): Author => ({
   writerBytes: from.bytes(16),
@@ -46,7 +46,7 @@ export const authorOf = (from: Random, head: HeadRecord): Author => ({
   previousBytes: hashOf(head),
 });
 
-/** The first head of a branch without rows. */
+/** Returns the first head of a branch without rows. */
 export function emptyHead(from: Random): HeadRecord {
   const rows = { rootBytes: ZERO, count: 0 };
   return {
@@ -67,7 +67,7 @@ export function emptyHead(from: Random): HeadRecord {
   };
 }
 
-/** A block of history that lists all pushes up to a number. */
+/** Returns a block of history that lists all pushes up to a number. */
 export const blockRecord = (from: Random, seq: number): BlockRecord => ({
   ...{ nameBytes: from.bytes(32), length: 1000, seq: 1, pushes: Math.min(seq, 65_536) },
 });
@@ -102,12 +102,12 @@ export async function errorOf(call: () => unknown): Promise<HedgerowError> {
   throw new Error('nothing was thrown');
 }
 
-/** A branch whose logs are kept as a remote would. */
+/** A branch that keeps its logs as a remote would. */
 export class Branch {
   readonly logs = new Map<string, Uint8Array>();
   readonly #from: Random;
   head: HeadRecord;
-  /** What a checkpoint goes on from. */
+  /** The state that a checkpoint continues from. */
   #before: HeadRecord;
 
   constructor(from: Random) {
@@ -116,7 +116,7 @@ export class Branch {
     this.#before = this.head;
   }
 
-  /** Appends as a push does; says why not. */
+  /** Appends as a push does; returns the reason if it cannot. */
   async add(rows: RowTree, delta: DeltaRecord): Promise<Exclude<AppendOutcome['kind'], 'log'>> {
     const author = authorOf(this.#from, this.head);
     this.#before = this.head;
@@ -133,7 +133,7 @@ export class Branch {
     return result.kind;
   }
 
-  /** A checkpoint of new rows, with the step to them. */
+  /** Makes a checkpoint of new rows, with the step to them. */
   checkpoint(
     rows: RowTree,
     delta: DeltaRecord | undefined,
@@ -151,7 +151,7 @@ export class Branch {
     this.head = withCheckpoint(this.#before, rows, delta, checkpoint, author, PLAIN_SCOPE);
   }
 
-  /** The tail of the head with its last logs. */
+  /** Returns the tail of the head with its last logs. */
   async tail(seq: number): Promise<Tail> {
     const records = logsSince(this.head, seq);
     const logs: Tail[] = [];

@@ -1,6 +1,6 @@
 /**
- * The fuzz targets of the objects of a remote, which `scripts/fuzz-remote.mjs` runs: each takes any bytes, and throws if
- * a decoder does what it must not. It must accept what is the one encoding of something, and refuse all else by a typed
+ * The fuzz targets of the objects of a remote, which `scripts/fuzz-remote.mjs` runs: each takes any bytes and throws if
+ * a decoder misbehaves. A decoder must accept the one encoding of each value and refuse all other bytes by a typed
  * error, without much memory.
  */
 import { getHeapStatistics } from 'node:v8';
@@ -50,9 +50,12 @@ export { resealed } from './remote-samples.js';
 /** Resolves to whether the bytes are an object. */
 type Target = (bytes: Uint8Array) => boolean | Promise<boolean>;
 
-/** What decoding may allocate, for an object of a length. */
+/** Bytes that decoding may allocate for an object of a length. */
 const mostBytes = (length: number) => (2 << 20) + 64 * length;
-/** What inflating may give above what the object says: one piece of 4 KiB at once, and what streams have ready. */
+/**
+ * Bytes that inflating may give above the object's declared length: one piece of 4 KiB at once, and the buffers of
+ * streams.
+ */
 const MOST_INFLATED_ABOVE = 6 << 20;
 const SALT_AT = 8;
 const SALT_BYTES = 16;
@@ -61,7 +64,7 @@ function expectSame(a: Uint8Array, b: Uint8Array, what: string): void {
   if (!sameBytes(a, b)) throw new Error(`${what}: other bytes`);
 }
 
-/** Whether an error is one that bytes may cause. */
+/** Returns whether bytes may cause an error. */
 function isRefusal(cause: unknown): boolean {
   if (!(cause instanceof HedgerowError)) return false;
   const { code, object, offset } = cause;
@@ -69,13 +72,13 @@ function isRefusal(cause: unknown): boolean {
   return code === 'unsupported-format' || (code === 'invalid-remote' && hasPlace);
 }
 
-/** Bytes of the heap, and of buffers beside it. */
+/** Bytes of the heap and of buffers outside it. */
 function usedBytes(): number {
   const { used_heap_size, external_memory } = getHeapStatistics();
   return used_heap_size + external_memory;
 }
 
-/** What a decoder makes of bytes, of `length` when they are inflated; undefined if it refuses them. */
+/** Returns the decoded bytes, whose inflated length is `length`; `undefined` if the decoder refuses them. */
 async function decoded<T>(
   bytes: Uint8Array,
   decode: (bytes: Uint8Array) => T | Promise<T>,
@@ -93,7 +96,7 @@ async function decoded<T>(
   return found;
 }
 
-/** All parts of what a call gives. */
+/** Returns all parts of a call's result. */
 async function whole(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = [];
   for await (const part of parts) all.push(part);
@@ -102,7 +105,7 @@ async function whole(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 
 let inflatedBytes = 0;
 
-/** Counts what all streams inflate. */
+/** Counts the output of all streams. */
 function countInflated(): void {
   const Original = globalThis.DecompressionStream;
   globalThis.DecompressionStream = class {
@@ -123,7 +126,7 @@ function countInflated(): void {
 }
 countInflated();
 
-/** Edits of a body, by what browsers inflate with and by what Node has; undefined if Node refuses them. */
+/** Returns the edits of a body, inflated as in browsers and as in Node; `undefined` if Node refuses them. */
 async function inflated(
   body: Uint8Array,
   decode: (by: Inflate) => AsyncIterable<Uint8Array>,
@@ -142,7 +145,7 @@ async function inflated(
   const most = says > 16 << 20 ? 0 : says + MOST_INFLATED_ABOVE;
   if (inflatedBytes > most) throw new Error(`${inflatedBytes} bytes inflated of ${says}`);
   const [byStream, byNode] = found;
-  // Streams of Node 20 take bytes that follow; those of browsers do not.
+  // Streams of Node 20 accept bytes after the end; browser streams do not.
   if (byNode === undefined) return undefined;
   if (byStream === undefined) throw new Error('Node alone inflates it');
   expectSame(byStream, byNode, 'two inflate');
@@ -180,7 +183,7 @@ async function log(bytes: Uint8Array, scope: Scope): Promise<boolean> {
   const { entries, saltBytes } = found;
   const again = await encodeLog(entries, saltBytes, hash, scope);
   expectSame(again.bytes, bytes, 'encodes');
-  // The head that names it, with what follows, takes it; any other refuses it by a typed error.
+  // The head that names the log, together with its successors, accepts it; any other head refuses it by a typed error.
   const { record } = again;
   const last = entries.tail.at(-1);
   if (last === undefined) throw new Error('a log without entries');
@@ -229,7 +232,7 @@ const framed =
     const back = await framesOf(object, again.bytes, scope);
     for (const [nth, one] of found.entries())
       expectSame(one, back[nth] as Uint8Array, 'comes back');
-    // What a directory would tell opens each frame, too.
+    // The front that a directory would hold opens each frame, too.
     const { frames } = framesAt(object, again.front, scope.suite);
     const open = await frameOpener(object, again.front, scope);
     for (const [nth, { at, length }] of frames.entries()) {
@@ -239,7 +242,7 @@ const framed =
     return true;
   };
 
-/** As a head has it: a fault is told when it is read. */
+/** Yields a body as a head has it: reading it reports a fault. */
 async function* bodyOf(body: Uint8Array, by: Inflate): AsyncGenerator<Uint8Array, void, void> {
   yield* decodeDeltaBody(body, by);
 }
@@ -299,8 +302,8 @@ const OBJECTS: Record<string, (bytes: Uint8Array, scope: Scope) => Promise<boole
 };
 
 /**
- * As somebody does who has the key: the parts of an object that is not encrypted, encrypted. What is in an encrypted
- * object is as hostile as what is in another one, and is refused alike.
+ * Encrypts the parts of an unencrypted object, as an attacker with the key would. The content of an encrypted object is
+ * as hostile as any other, and decoders refuse it alike.
  */
 async function sealedBy(object: RemoteKind, bytes: Uint8Array): Promise<Uint8Array | undefined> {
   const salt = saltOf(bytes);
@@ -339,7 +342,7 @@ async function sealedBy(object: RemoteKind, bytes: Uint8Array): Promise<Uint8Arr
   return (await encodeFrames(object, plain, salt, stored, SEALED_SCOPE)).bytes;
 }
 
-/** The directory of the same objects, encrypted. */
+/** Returns the directory of the same objects, encrypted. */
 async function sealedDirectory(
   { packs, nodes, topBytes }: Directory,
   salt: Uint8Array,
@@ -360,7 +363,7 @@ async function sealedDirectory(
   return encodeDirectory(sealed, salt, deflate, SEALED_SCOPE);
 }
 
-/** As somebody does who has only objects of the remote: their first bytes, and others behind these. */
+/** Forges as an attacker who has only objects of the remote: joins their first bytes with other bytes. */
 async function forged(object: RemoteKind, bytes: Uint8Array): Promise<Uint8Array | undefined> {
   const salt = saltOf(bytes);
   if (object === 'repository' || salt.length < SALT_BYTES) return undefined;
@@ -375,14 +378,14 @@ const expectSealed =
     const other = await forged(object, bytes);
     if (other && (await target(other, SEALED_SCOPE))) throw new Error(`a forged ${name}`);
     const sealed = await sealedBy(object, bytes);
-    // Padding may make it longer than it may be.
+    // Padding may make it too long.
     if (sealed === undefined || sealed.length > 60 << 10) return false;
     const isSound = await target(sealed, SEALED_SCOPE);
     if (isSound !== (await target(bytes, PLAIN_SCOPE))) throw new Error(`${isSound}, encrypted`);
     return isSound;
   };
 
-/** By their names: those of objects that are not encrypted, and of the same that are. */
+/** The targets by name: for unencrypted objects, and for the same objects encrypted. */
 export const TARGETS: Record<string, Target> = {
   ...Object.fromEntries(
     Object.entries(OBJECTS).map(([name, target]): [string, Target] => [

@@ -1,4 +1,4 @@
-/** Random objects of a remote, and the tools to make and to damage them. */
+/** Random objects of a remote, and functions that make and damage them. */
 import { blake3 } from '@noble/hashes/blake3.js';
 import { sameBytes } from '../../src/base/bytes.js';
 import { compareKeys } from '../../src/base/key.js';
@@ -26,7 +26,7 @@ export const hash = (bytes: Uint8Array): Uint8Array => blake3(bytes);
 const ENVELOPE_BYTES = 24;
 const SEAL_BYTES = 4;
 
-/** A number of up to 53 bits, often a small one. */
+/** Returns a number of up to 53 bits, often a small one. */
 function number(from: Random): number {
   return Math.floor(from.next() * 2 ** from.pick([1, 8, 32, 53]));
 }
@@ -67,7 +67,7 @@ function entries(from: Random, seq: number, base: RowTree, nonceBytes: Uint8Arra
   return tail;
 }
 
-/** The history in a checkpoint of this number. */
+/** Returns the history in a checkpoint of this number. */
 function history(from: Random, seq: number): Pick<Checkpoint, 'nonceBytes' | 'history'> {
   if (seq === 0) return { nonceBytes: new Uint8Array(16), history: [] };
   const blocks: BlockRecord[] = [];
@@ -81,7 +81,7 @@ function history(from: Random, seq: number): Pick<Checkpoint, 'nonceBytes' | 'hi
   return { nonceBytes: from.bytes(16), history: blocks };
 }
 
-/** Cuts entries into pieces of which a head has room for each. */
+/** Cuts entries into pieces; a head has room for each piece. */
 function pieces(from: Random, base: RowTree, all: readonly TailEntry[]): Tail[] {
   const cut: Tail[] = [];
   let begin = 0;
@@ -94,13 +94,13 @@ function pieces(from: Random, base: RowTree, all: readonly TailEntry[]): Tail[] 
   return cut.slice(-MAX_LOGS - 1);
 }
 
-/** A head that keeps all rules, with its logs. */
+/** Returns a head that keeps all rules, with its logs. */
 export async function randomBranch(
   from: Random,
   scope: Scope = PLAIN_SCOPE,
 ): Promise<{ head: HeadRecord; logs: Tail[]; logBytes: Uint8Array[] }> {
   const first = from.next() < 0.3 ? NO_ROWS : rowsOf(from);
-  // Rows come from somewhere: there were heads before the tail.
+  // The rows have a source: there were heads before the tail.
   const seq = Math.max(first.count === 0 ? 1 : 40, Math.min(number(from), 2 ** 52));
   const nonceBytes = from.bytes(16);
   const all = entries(from, seq, first, nonceBytes);
@@ -114,7 +114,7 @@ export async function randomBranch(
   const salts = logs.map(() => from.bytes(16));
   const encode = (log: Tail, nth: number) => encodeLog(log, salts[nth] as Uint8Array, hash, scope);
   const encoded = await Promise.all(logs.map(encode));
-  // The checkpoint is at the base, or at one of the entries.
+  // The checkpoint is at the base or at one of the entries.
   const nth = from.below(whole.length + 1);
   const at = nth === 0 ? undefined : whole[nth - 1];
   const kept = at?.rows ?? base;
@@ -150,11 +150,11 @@ export async function randomBranch(
   return { head, logs, logBytes: encoded.map(({ bytes }) => bytes) };
 }
 
-/** A head that keeps all rules. */
+/** Returns a head that keeps all rules. */
 export const randomHead = async (from: Random, scope?: Scope): Promise<HeadRecord> =>
   (await randomBranch(from, scope)).head;
 
-/** The bytes of a pack. */
+/** Returns the bytes of a pack. */
 export const encodePack = async (
   deltas: readonly Uint8Array[],
   saltBytes: Uint8Array,
@@ -164,7 +164,7 @@ export const encodePack = async (
 
 const FRAMED = ['HDGP', 'HDGN'].map((magic) => new TextEncoder().encode(magic));
 
-/** An object with seals that fit its bytes. */
+/** Returns an object with seals that fit its bytes. */
 export function resealed(bytes: Uint8Array): Uint8Array {
   const sealed = bytes.slice();
   if (FRAMED.some((magic) => sameBytes(sealed.slice(0, 4), magic))) return resealedFrames(sealed);
@@ -175,7 +175,7 @@ export function resealed(bytes: Uint8Array): Uint8Array {
   return sealed;
 }
 
-/** An object whose table and frames have seals that fit, as far as its table leads. */
+/** Returns an object whose table and frames have fitting seals, as far as its table reaches. */
 function resealedFrames(pack: Uint8Array): Uint8Array {
   const from = ENVELOPE_BYTES + 4;
   if (pack.length < from) return pack;

@@ -1,4 +1,4 @@
-/** Both suites of the objects of a remote, and keys that are the same in each run. */
+/** Both suites of the objects of a remote, with the same keys in each run. */
 import { remoteKeys } from '../../src/sync/encryption/remote-keys.js';
 import { PLAIN_SCOPE, type Scope } from '../../src/sync/remote/format/suite.js';
 import { random } from './random.js';

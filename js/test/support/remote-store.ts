@@ -1,4 +1,4 @@
-/** What the tests of deltas use of a store: the head of its branch, which its handle keeps to itself. */
+/** A store as the tests of deltas use it: the head of its branch, which its handle keeps private. */
 
 import { vi } from 'vitest';
 import { unhex } from '../../src/base/hex.js';
@@ -6,7 +6,7 @@ import { BranchHead } from '../../src/engine/history/branch-head.js';
 import type { Store } from '../../src/index.js';
 import { applyDeltas, type MadeDelta, makeDelta, readRowsRoot } from '../../src/sync/link/delta.js';
 
-/** The branch head of a handle: a snapshot uses it in the turn of its call, in which nothing else runs. */
+/** Returns the branch head of a handle: a snapshot uses it in the turn of its call, in which no other code runs. */
 export function headOf(db: Store): BranchHead {
   const spy = vi.spyOn(BranchHead.prototype, 'useView');
   try {
@@ -19,7 +19,7 @@ export function headOf(db: Store): BranchHead {
   }
 }
 
-/** The delta between two roots of a store. */
+/** Returns the delta between two roots of a store. */
 export async function deltaOf(db: Store, from: string, to: string): Promise<MadeDelta> {
   const { shared } = headOf(db);
   const [old, now] = [from, to].map(unhex) as [Uint8Array, Uint8Array];

@@ -1,4 +1,4 @@
-/** Keys of remotes that are signed, the same in each run. */
+/** Keys of signed remotes, the same in each run. */
 import { signedRemote } from '../../src/sync/encryption/signed-remote.js';
 import type { Remote } from '../../src/sync/remote/index.js';
 import { unhex } from './remote-store.js';
@@ -13,7 +13,7 @@ export const OTHER_PUBLIC = unhex(
   '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
 );
 
-/** What signs the heads of a remote; without a private key it reads. */
+/** Returns the signing of a remote's heads; without a private key it only reads. */
 export const signedBy =
   (privateKey: Uint8Array | undefined, { place = '', publicKeys = [PUBLIC] } = {}) =>
   (remote: Remote): Remote =>

@@ -1,4 +1,4 @@
-/** Compiles modules so that their memory cannot grow beyond a number of pages of 64 KiB. */
+/** Compiles modules with a maximum for their memory, in pages of 64 KiB. */
 
 function unsigned(value: number): number[] {
   const low = value & 0x7f;
@@ -16,7 +16,7 @@ function readUnsigned(bytes: Uint8Array, at: number): { value: number; end: numb
 
 const MEMORY_SECTION = 5;
 
-/** A module of which the one memory has a maximum; as it is, when it has none of its own. */
+/** Returns a module whose own memory has a maximum; a module without its own memory stays unchanged. */
 export function limited(
   module: Uint8Array<ArrayBuffer>,
   maxPages: number,
@@ -25,7 +25,7 @@ export function limited(
   while (at < module.length) {
     const { value: length, end: start } = readUnsigned(module, at + 1);
     if (module[at] === MEMORY_SECTION) {
-      // One memory, its flags, its minimum.
+      // The memory count, its flags, its minimum.
       const { value: minimum } = readUnsigned(module, start + 2);
       const section = [1, 1, ...unsigned(minimum), ...unsigned(maxPages)];
       const head = [...module.subarray(0, at), MEMORY_SECTION, ...unsigned(section.length)];
@@ -33,10 +33,10 @@ export function limited(
     }
     at = start + length;
   }
-  return module; // the later part works on the memory of the first
+  return module; // the later part uses the memory of the first
 }
 
-/** From now on all modules are compiled with such memories. */
+/** Makes all later compilations limit the memory. */
 export function limitMemory(maxPages: number): void {
   const compile = WebAssembly.compile;
   Object.assign(WebAssembly, {

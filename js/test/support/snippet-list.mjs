@@ -1,6 +1,6 @@
 /**
- * The code blocks of the README files and of `docs/`: all run in `guide-examples.test.ts` and `error-examples.test.ts`, but for those
- * that are listed here. `node scripts/check-snippets.mjs` counts them.
+ * The code blocks of the README files and of `docs/`: `guide-examples.test.ts` and `error-examples.test.ts` run all of
+ * them except the blocks listed here. `node scripts/check-snippets.mjs` counts them.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** By `scripts/newcomer.mjs`, in apps of their own. */
+/** Run by `scripts/newcomer.mjs`, in apps of their own. */
 const FOLLOWED = 'scripts/newcomer.mjs runs it';
 const COMPONENT = 'in a component: examples/frameworks has such, in Chromium';
 const IN_BROWSER = 'needs a browser';
@@ -16,7 +16,7 @@ const IN_WORKER = 'needs a worker of a browser: e2e/tests has such';
 const FRAGMENT = 'a member of an object, for itself';
 const CONFIGURATION = 'the configuration of a tool';
 
-/** What no test in Node runs, and why: the page, the text with which the block begins, the reason. */
+/** The blocks that no test in Node runs: the page, the text with which the block begins, the reason. */
 const LISTED = [
   ['docs/quick-start.md', "// src/App.tsx\nimport { useLive } from 'hedgerow/react'", FOLLOWED],
   ['docs/quick-start.md', "// src/App.tsx\nimport { useLive } from 'hedgerow/solid'", FOLLOWED],
@@ -84,8 +84,8 @@ export function pages() {
 }
 
 /**
- * The blocks of code of a page, in their order; `why` is the reason if no test in Node runs one. Those within a list are fragments,
- * which `isCompiled` leaves out.
+ * Returns the code blocks of a page in order; `why` is the reason if no test in Node runs a block. Blocks within a list
+ * are fragments, and `isCompiled` excludes them.
  */
 export function blocksOf(page) {
   const text = readFileSync(posix.join(ROOT, page), 'utf8');
@@ -99,12 +99,12 @@ export function blocksOf(page) {
     });
 }
 
-/** What is listed, and no block: the page was changed. */
+/** Returns the listed blocks that do not match exactly one block of their page: the page was changed. */
 export function staleEntries() {
   return LISTED.filter(
     ([page, start]) => blocksOf(page).filter(({ code }) => code.startsWith(start)).length !== 1,
   ).map(([page, start]) => `${page}: ${start}`);
 }
 
-/** Whether a reason means that a script runs it. */
+/** Returns whether a reason means that a script runs it. */
 export const isFollowed = (why) => why === FOLLOWED;

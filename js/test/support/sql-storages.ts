@@ -1,4 +1,4 @@
-/** All drivers of the SQL adapter, each with a folder that goes when the test file is through. */
+/** All drivers of the SQL adapter, each with a folder that is deleted after the test file. */
 import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,12 +24,12 @@ import {
 import { isRawAlone, nodePackage, phonePackage } from './doubles/op-sqlite-shapes.js';
 import { Better, nodeModule } from './sqlite.mjs';
 
-/** The versions of op-sqlite that are tested. */
+/** The tested versions of op-sqlite. */
 export const OP_VERSIONS: readonly string[] = publishedVersions ?? ['15', '16', '17', '18'];
-/** The versions of expo-sqlite that are tested: each hands out bytes in another way. */
+/** The tested versions of expo-sqlite: each returns bytes in another form. */
 export const EXPO_VERSIONS: readonly string[] = publishedExpoVersions ?? ['15', '57'];
 
-// In memory where there is room for it, which containers may lack: thousands of files are flushed.
+// In memory where there is room, which containers may lack: the tests flush thousands of files.
 const SHARED = '/dev/shm';
 const { bavail, bsize } = existsSync(SHARED) ? statfsSync(SHARED) : { bavail: 0, bsize: 0 };
 const BASE = bavail * bsize > 2 ** 31 ? SHARED : tmpdir();
@@ -38,7 +38,7 @@ afterAll(() => {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A new folder. */
+/** Makes a new folder. */
 export function folder(): string {
   const path = mkdtempSync(join(BASE, 'hedgerow-sql-'));
   made.push(path);
@@ -81,24 +81,24 @@ export async function expoSqliteOf(
 export type Make = (options?: OpSqliteOptions) => Promise<Storage>;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-/** `node:sqlite` needs a flag before that. */
+/** Earlier versions of Node need a flag for `node:sqlite`. */
 export const hasNodeSqlite = major > 22 || (major === 22 && minor >= 13);
 const NODE_DRIVERS: readonly SqliteDriver[] = [
   ...(Better ? (['better-sqlite3'] as const) : []),
   ...(hasNodeSqlite ? (['node:sqlite'] as const) : []),
 ];
 
-/** The driver of tests that need only one. */
+/** The driver for tests that need only one. */
 export const DRIVER: SqliteDriver = Better ? 'better-sqlite3' : 'node:sqlite';
 
-/** A connection of that driver; `remove` deletes the file. */
+/** Opens a connection of that driver; `remove` deletes the file. */
 export function connectionTo(path: string, remove: () => void = () => {}): SqlConnection {
   return Better
     ? betterSqlite3(Better, path, remove)
     : nodeSqlite(nodeModule as NodeSqlite, path, remove);
 }
 
-/** Every driver, by name; those of one package alone where it is as published. */
+/** All drivers by name; if a run takes published versions of a package, only the drivers of that package. */
 export const SQL_STORAGES: readonly (readonly [string, Make])[] = [
   ...((publishedVersions ?? publishedExpoVersions) ? [] : NODE_DRIVERS).map(
     (driver): [string, Make] => [

@@ -1,5 +1,5 @@
-// A SQLite for tests and scripts: the package better-sqlite3 where it is installed and loads, otherwise Node's own. Both
-// answer at once and give rows as arrays.
+// A SQLite for tests and scripts: the package better-sqlite3 where it is installed and loads, otherwise Node's own.
+// Both answer synchronously and return rows as arrays.
 
 /** The class of better-sqlite3; `undefined` where it is not installed, or not compiled for this Node. */
 async function betterSqlite3() {
@@ -12,7 +12,7 @@ async function betterSqlite3() {
   }
 }
 
-/** What the package exports, and without it Node's own module. */
+/** The exports of the package, or of Node's own module. */
 export const Better = await betterSqlite3();
 export const nodeModule = Better === undefined ? await import('node:sqlite') : undefined;
 
@@ -20,11 +20,11 @@ if (Better === undefined) {
   console.log('*** better-sqlite3 is not installed: the tests of its driver are left out.');
 }
 
-/** Values to bind. Node 22 takes some bytes of no length for NULL, but no copy of them. */
+/** Returns values to bind. Node 22 binds some empty byte arrays as NULL, but no copy of them. */
 const bound = (values) =>
   values.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value));
 
-/** A statement, prepared. */
+/** A prepared statement. */
 class Statement {
   #statement;
 
@@ -39,7 +39,7 @@ class Statement {
     return isSilent ? [] : this.#statement.columns().map(({ name }) => name);
   }
 
-  /** Whether it gives rows. */
+  /** Whether it returns rows. */
   get isReader() {
     return this.columnNames.length > 0;
   }
@@ -57,7 +57,7 @@ class Statement {
   }
 }
 
-/** A connection to a file, which waits for others as long as `timeout` says, in milliseconds. */
+/** A connection to a file; it waits for other connections up to `timeout`, in milliseconds. */
 export class Sqlite {
   #db;
 

@@ -1,9 +1,9 @@
-/** The chunks in stored segments, found by the tables of these, and damage to them; see `docs/format.md`. */
+/** The chunks in stored segments, found through the tables of these, and damage to them; see `docs/format.md`. */
 import { chunkFrom } from '../../src/base/unpack-chunk.js';
 import type { SegmentRecord } from '../../src/storage/segment-store.js';
 import type { WatchedStorage } from './doubles/watched-storage.js';
 
-/** Where a chunk is in its segment. It is packed there if that takes less than its length. */
+/** The place of a chunk in its segment. The chunk is packed if the place is shorter than its length. */
 export interface Place {
   readonly start: number;
   readonly end: number;
@@ -15,10 +15,10 @@ export interface StoredChunk extends Place {
   readonly segment: SegmentRecord;
 }
 
-/** The first byte of a chunk. That of an internal node is its level. */
+/** The first byte of a chunk; in an internal node it is the level. */
 export const Kind = { leaf: 0, inner: 1, commit: 0xc0, piece: 0xe0, list: 0xe1 } as const;
 
-/** The places of the chunks of a segment, of those at a remote too. */
+/** Returns the places of the chunks of a segment, including chunks at a remote. */
 export function chunksOf({ tableBytes }: Pick<SegmentRecord, 'tableBytes'>): Place[] {
   const view = new DataView(tableBytes.buffer, tableBytes.byteOffset, tableBytes.length);
   const count = view.getUint32(8, true);
@@ -31,7 +31,7 @@ export function chunksOf({ tableBytes }: Pick<SegmentRecord, 'tableBytes'>): Pla
   }));
 }
 
-/** The chunk at a place of a segment; none if it is at a remote, or not in its packed form there. */
+/** Returns the chunk at a place of a segment; `undefined` if it is at a remote, or not in its packed form there. */
 export function chunkIn(
   segmentBytes: Uint8Array,
   { start, end, length }: Place,
@@ -41,7 +41,7 @@ export function chunkIn(
     : undefined;
 }
 
-/** The chunks of a kind that are in the segments, in order. */
+/** Returns the chunks of a kind in the segments, in order. */
 export function chunksOfKind(segments: Iterable<SegmentRecord>, kind: number): StoredChunk[] {
   return [...segments].flatMap((segment) =>
     chunksOf(segment)
@@ -50,7 +50,7 @@ export function chunksOfKind(segments: Iterable<SegmentRecord>, kind: number): S
   );
 }
 
-/** Whether a chunk stays the same with other bits of one of its bytes: of some packed ones it does. */
+/** Returns whether flipped bits of a byte leave the chunk unchanged: some bits of packed chunks do. */
 export function isHarmless({ segment, start, end, length }: StoredChunk, at: number, mask = 1) {
   const [was, stored] = [0, 1].map(() => segment.segmentBytes.slice(start, end));
   stored![at] = (stored![at] ?? 0) ^ mask;
@@ -58,7 +58,7 @@ export function isHarmless({ segment, start, end, length }: StoredChunk, at: num
   return after !== undefined && Buffer.compare(before!, after) === 0;
 }
 
-/** The first byte from the middle of a chunk on, counted from its start, that damages it if bits of it are flipped. */
+/** Returns the place of the first byte, from the middle of a chunk on, whose flipped bits damage it. */
 export function middleOf(chunk: StoredChunk, mask = 1): number {
   const length = chunk.end - chunk.start;
   let at = length >> 1;

@@ -1,6 +1,6 @@
 /**
- * Ends a run of Vitest when a test no longer lets its own limit of time end it, such as in a loop without an end: prints
- * which tests are at work, and the stack of each thread.
+ * Ends a run of Vitest if a test blocks its own time limit, for instance in an endless loop: prints the running tests
+ * and the stack of each thread.
  */
 import { Session } from 'node:inspector';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
@@ -8,7 +8,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 /** Milliseconds without news of a file. The limits of tests are shorter. */
 const LIMIT_MS = 1_200_000;
 const CHECKS = 60;
-/** Milliseconds that a thread has for its stack. */
+/** Milliseconds that a thread has to give its stack. */
 const STACK_MS = 2_000;
 
 interface Work {
@@ -28,7 +28,7 @@ export default class StuckReporter implements Reporter {
   }
 
   onTestRunStart(): void {
-    // A search through seeds takes as long as it takes.
+    // A search through seeds has no time limit.
     if (process.env.SEEDS) return;
     this.#newsMs = performance.now();
     this.#timer = setInterval(() => void this.#check(), this.#limitMs / CHECKS);
@@ -86,7 +86,7 @@ interface Frame {
   };
 }
 
-/** The stacks of all threads of this process that run code now. */
+/** Returns the stacks of all threads of this process that run code now. */
 async function stacksOfThreads(): Promise<readonly string[]> {
   const stacks: string[] = [];
   const session = new Session();

@@ -4,19 +4,19 @@ import { type ExportOptions, memory, open, type Storage, type Store } from '../.
 import { all, type Entry, expectSame } from './models/store-model.js';
 import type { Random } from './random.js';
 
-/** All bytes of parts. */
+/** Joins the bytes of parts. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** An export as one array of bytes. */
+/** Returns an export as one array of bytes. */
 export async function exported(db: Store, options: ExportOptions = {}): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const part of await db.export(options)) parts.push(new Uint8Array(part));
   return joined(parts);
 }
 
-/** The bytes in parts of any length, empty ones too, with a turn between some of them. */
+/** Yields the bytes in parts of any length, also empty ones, with a turn between some of them. */
 export async function* inParts(
   bytes: Uint8Array,
   from: Random,
@@ -30,7 +30,7 @@ export async function* inParts(
   }
 }
 
-/** Expects that a failed import has left nothing that a handle sees. */
+/** Expects that a failed import has left no data that a handle sees. */
 export async function expectEmpty(storage: Storage, name = 'copy', message = ''): Promise<void> {
   const db = await open(name, { storage });
   expect(db.root, message).toBe('0'.repeat(64));
@@ -53,7 +53,7 @@ export async function expectCopy(db: Store, storage: Storage, name = 'copy'): Pr
   await copy.close();
 }
 
-/** The stored segments with their bytes, and the refs by name. */
+/** Returns the stored segments with their bytes, and the refs by name. */
 export async function storedIn(storage: Storage, name = 'copy') {
   const store = await storage.open(name);
   const { tables, refs } = await store.load();
@@ -63,14 +63,14 @@ export async function storedIn(storage: Storage, name = 'copy') {
   return { ids, tables, segments, refs: new Map(refs.map((ref) => [ref.name, ref])) };
 }
 
-/** Rows of about `bytes` bytes, that do not compress. */
+/** Returns rows of about `bytes` bytes that do not compress. */
 export function rowsOf(from: Random, bytes: number, length = 3000): Entry[] {
   return Array.from({ length: Math.ceil(bytes / length) }, (_, at): Entry => {
     return [`row/${String(at).padStart(6, '0')}`, from.bytes(length)];
   });
 }
 
-/** A store of several segments. */
+/** Opens a store of several segments. */
 export async function largeStore(from: Random, bytes = 4 << 20): Promise<Store> {
   const db = await open('large', { storage: memory() });
   await db.putMany(rowsOf(from, bytes));

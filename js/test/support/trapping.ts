@@ -1,7 +1,7 @@
 /**
- * Makes instances of the core trap: a call of an export first calls another one with what makes
- * it panic. The trap is a real one, and what it leaves behind is what such traps leave behind.
- * Import it before the store is opened; it watches all instances of its test file.
+ * Makes instances of the core trap: a call of an export first calls another one with an argument that makes it panic.
+ * The trap and the state that it leaves are real. Import it before the store is opened; it watches all instances of its
+ * test file.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -15,25 +15,25 @@ const instantiate = WebAssembly.instantiate as (
   module: WebAssembly.Module,
   imports: WebAssembly.Imports,
 ) => Promise<WebAssembly.Instance>;
-/** By the exports that the wrapper sees: which instance they are of. */
+/** The instances, by the exports that the wrapper sees. */
 const cores = new WeakMap<object, WebAssembly.Instance>();
 let instances: WeakRef<WebAssembly.Instance>[] = [];
 let callsLeft = Number.POSITIVE_INFINITY;
 let only: string | undefined;
 
-/** How many traps hit which export. */
+/** Number of traps for each export. */
 export const trapped = new Map<string, number>();
 
 /** Instances started so far. */
 export const started = () => instances.length;
 
-/** Has the core trap at the `count`-th call from now, of the export `name` or of any. */
+/** Makes the core trap at the `count`-th call from now, of the export `name` or of any export. */
 export function trapIn(count: number, name?: string): void {
   callsLeft = count;
   only = name;
 }
 
-/** Whether the trap that was asked for is still to come. */
+/** Returns whether the requested trap is still to come. */
 export const isPending = () => callsLeft !== Number.POSITIVE_INFINITY;
 
 function watchedCall(instance: WebAssembly.Instance, name: string, call: Call): Call {
@@ -49,14 +49,14 @@ function watchedCall(instance: WebAssembly.Instance, name: string, call: Call): 
 
 Object.assign(WebAssembly, {
   instantiate: async (module: WebAssembly.Module, imports: WebAssembly.Imports) => {
-    // The later part of a core is linked with that core itself, and watched with it.
+    // The later part of a core is linked with that core, and watched with it.
     const first = cores.get(imports?.first ?? {});
     const linked = first === undefined ? imports : { ...imports, first: first.exports };
     const instance = await instantiate(module, linked);
     const isCore = instance.exports?.add_table !== undefined;
     if (isCore) instances.push(new WeakRef(instance));
     const core = isCore ? instance : first;
-    // Node has modules of its own.
+    // Node has WebAssembly modules of its own.
     if (core === undefined) return instance;
     const members = Object.entries(instance.exports).map(([name, member]) => [
       name,
@@ -71,17 +71,17 @@ Object.assign(WebAssembly, {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Instances whose memory is still held, after garbage was collected. */
+/** Returns how many instances still hold their memory after a garbage collection. */
 export async function alive(): Promise<number> {
   for (let round = 0; round < 3; round++) {
-    // What a WeakRef has given stays until the end of its turn.
+    // A WeakRef keeps its target alive until the end of the turn that read it.
     await new Promise((resolve) => setTimeout(resolve, 0));
     collectGarbage();
   }
   return instances.filter((instance) => instance.deref() !== undefined).length;
 }
 
-/** Counts anew. */
+/** Resets the counts. */
 export function forget(): void {
   instances = [];
 }

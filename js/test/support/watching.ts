@@ -11,14 +11,14 @@ export async function handles<Count extends 1 | 2 | 3>(count: Count, name = 'wat
   return (await Promise.all(opening)) as Count extends 1 ? [Store] : [Store, Store, Store];
 }
 
-/** Fails without `isTrue`. An `expect` for each of many changes costs more than the changes do. */
+/** Fails unless `isTrue`. An `expect` for each of many changes costs more than the changes do. */
 function check(isTrue: boolean, message: string): void {
   if (!isTrue) expect.fail(message);
 }
 
 /**
- * A copy of the rows of a range, updated by a watch callback. It throws for an empty call, for changes
- * out of order, and for a change that does not fit its rows.
+ * A copy of the rows of a range, updated by a watch callback. It throws for an empty call, for changes out of order,
+ * and for a change that does not fit its rows.
  */
 export class Copy {
   readonly rows: Map<string, unknown>;
@@ -27,7 +27,7 @@ export class Copy {
   /** The changes of each call. */
   readonly told: (readonly Change[])[] = [];
 
-  /** Begins with `rows`, or without them with a first call that has all rows. */
+  /** Begins with `rows`; without them the first call must have all rows. */
   constructor(rows?: readonly Entry[]) {
     this.rows = new Map(rows ?? []);
     this.#isInitial = rows === undefined;
@@ -61,7 +61,7 @@ export class Copy {
     this.#isInitial = false;
   };
 
-  /** Waits until it equals `entries` in `range`, or it is not updated any more. */
+  /** Waits until the copy equals `entries` in `range`, or until `isOver`. */
   async becomes(
     entries: Iterable<readonly [string, unknown]>,
     range: KeyRange = {},
@@ -76,7 +76,7 @@ export class Copy {
   }
 }
 
-/** Waits until something is true. */
+/** Waits until a condition holds. */
 export async function until(isTrue: () => boolean): Promise<void> {
   await vi.waitUntil(isTrue, { timeout: 20_000, interval: 1 });
 }
@@ -86,7 +86,7 @@ export async function rest(turns = 20): Promise<void> {
   for (let at = 0; at < turns; at++) await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** How many watches of a store are under way. */
+/** Returns how many watches of a store are active. */
 export function watches(db: Store) {
   const watch = db.watch.bind(db) as Store['watch'];
   const seen = { begun: 0, now: 0 };

@@ -1,4 +1,4 @@
-/** `open` for suites that are to run over a store in a worker. */
+/** `open` for suites that run over a store in a worker. */
 import type { OpenOptions } from '../../src/index.js';
 import { Store } from '../../src/store/store.js';
 import { serve } from '../../src/worker/host.js';

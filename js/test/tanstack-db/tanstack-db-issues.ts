@@ -1,4 +1,4 @@
-/** Tables of issues and people, and the versions of TanStack DB that they are tried with. */
+/** Tables of issues and people, and the tested versions of TanStack DB. */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import * as newest from '@tanstack/db';
@@ -33,7 +33,7 @@ export const issue = (number: number, more: Partial<Issue> = {}): Issue => ({
   ...more,
 });
 
-/** What is closed after a test. */
+/** Runs after a test, in reverse order. */
 export const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();

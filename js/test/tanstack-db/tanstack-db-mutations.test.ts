@@ -38,7 +38,7 @@ describe.each(VERSIONS)('@tanstack/db %s', (_, { createCollection, createTransac
     await until(() => theirs.get('i000001')?.title === 'New' && theirs.size === 1);
     expect(told.filter((one) => /^delete/.test(one))).toEqual(['delete i000002']);
 
-    // Another tab has it; this one does not know yet.
+    // Another tab has it; this one has not heard of it yet.
     await other.issues.put(issue(3));
     const refused = mine.insert(issue(3, { title: 'Mine' }));
     await expect(ready(refused)).rejects.toMatchObject({ code: 'exists', key: 'i000003' });
@@ -46,7 +46,7 @@ describe.each(VERSIONS)('@tanstack/db %s', (_, { createCollection, createTransac
     await Promise.all([mine.cleanup(), theirs.cleanup()]);
   });
 
-  test('one transaction of the store has the mutations of several collections, or none', async () => {
+  test('one transaction of the store has the mutations of several collections, or no mutation', async () => {
     const [db] = await stores(1);
     await db.people.put({ name: 'ada', team: 'a' });
     const left = createCollection(hedgerowCollectionOptions({ table: db.issues }));
@@ -89,7 +89,7 @@ describe.each(VERSIONS)('@tanstack/db %s', (_, { createCollection, createTransac
     await Promise.all([left.cleanup(), again.cleanup()]);
   });
 
-  test('mutations write what was changed, and keep what another tab has changed', async () => {
+  test('mutations write only changed members, and keep the changes of another tab', async () => {
     const [db, other] = await stores(2);
     await db.issues.put(issue(2));
     const mine = createCollection(hedgerowCollectionOptions({ table: db.issues }));
@@ -107,7 +107,7 @@ describe.each(VERSIONS)('@tanstack/db %s', (_, { createCollection, createTransac
       status: 'closed',
     });
     await until(() => mine.get('i000002')?.title === 'Theirs');
-    // One that is gone stays gone.
+    // A deleted row stays deleted.
     await other.issues.delete('i000002');
     await ready(
       mine.update('i000002', (draft) => {
@@ -133,7 +133,7 @@ describe.each(VERSIONS)('@tanstack/db %s', (_, { createCollection, createTransac
     await mine.cleanup();
   });
 
-  test('a mutation that was refused does not hold up those after it', async () => {
+  test('a refused mutation does not hold up the later ones', async () => {
     const [db, other] = await stores(2);
     const mine = createCollection(hedgerowCollectionOptions({ table: db.issues }));
     await mine.preload();
@@ -145,7 +145,7 @@ describe.each(VERSIONS)('@tanstack/db %s', (_, { createCollection, createTransac
     await mine.cleanup();
   });
 
-  test('what the schema of a table refuses is rolled back with its error', async () => {
+  test('a row that the schema of a table refuses is rolled back with its error', async () => {
     const schema = {
       '~standard': {
         version: 1,

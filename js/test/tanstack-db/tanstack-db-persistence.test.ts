@@ -28,7 +28,7 @@ const todo = (id: string, score = 1, more: Partial<Todo> = {}): Todo => ({
   ...more,
 });
 
-// The version that the persistence package brings along: its collections are of that one.
+// The version that the persistence package brings along, whose collections it uses.
 const from = createRequire(import.meta.resolve('@tanstack/db-sqlite-persistence-core'));
 const path = from.resolve('@tanstack/db').replace('/cjs/index.cjs', '/esm/index.js');
 const older: typeof newest = await import(pathToFileURL(path).href);
@@ -45,7 +45,7 @@ async function opened(storage = { ...memory(), isShared: true }): Promise<Store>
   return db;
 }
 
-/** A collection that has no other source of rows. */
+/** A collection without another source of rows. */
 function local(db: Store, id = 'todos', more: object = {}) {
   const persistence = hedgerowPersistence(db);
   const options = { id, getKey: (row: Todo) => row.id, persistence, ...more };
@@ -69,7 +69,7 @@ afterEach(() => {
   seq = 0;
 });
 
-test('its types are those of the persistence package', async () => {
+test('its types equal the types of the persistence package', async () => {
   const persistence: PersistedCollectionPersistence = hedgerowPersistence(await opened());
   expect(persistence.adapter).toBeDefined();
 });
@@ -127,7 +127,7 @@ test('a collection that a server feeds shows its rows without the server, and go
   expect(seen).toEqual([2]);
 });
 
-test('tabs see what others write, and so do live queries', async () => {
+test('tabs see the writes of others, and so do live queries', async () => {
   const storage = { ...memory(), isShared: true };
   const [one, other] = [local(await opened(storage)), local(await opened(storage))];
   await Promise.all([one.preload(), other.preload()]);
@@ -145,7 +145,7 @@ test('tabs see what others write, and so do live queries', async () => {
   ]);
   await until(() => one.get('a')?.score === 8 && other.has('c'));
   expect([...(high.keys() as Iterable<string>)]).toEqual(['c']);
-  // More than a message tells.
+  // More than a message carries.
   await ready(one.insert(Array.from({ length: 300 }, (_, at) => todo(`m${at}`))));
   await until(() => other.size === 303);
   await ready(other.delete('c'));
@@ -205,7 +205,7 @@ test('an index is made of the rows, followed, used, and removed', async () => {
   ).rejects.toMatchObject({ code: 'invalid-argument' });
 });
 
-test('a transaction that comes again is left out, and two tabs that take one place both count', async () => {
+test('a repeated transaction is left out, and two tabs that take one place both count', async () => {
   const { adapter } = hedgerowPersistence(await opened());
   const first = tx([todo('a')]);
   await adapter.applyCommittedTx('todos', first);
@@ -221,7 +221,7 @@ test('a transaction that comes again is left out, and two tabs that take one pla
   expect(ids(await adapter.loadSubset('todos', {}))).toEqual(['a', 'b']);
 });
 
-test('the log keeps so many transactions; who has missed more reads anew', async () => {
+test('the log keeps so many transactions; a tab that has missed more reads all rows again', async () => {
   const { adapter } = hedgerowPersistence(await opened(), { keptTransactions: 3 });
   for (const id of ['a', 'b', 'c', 'd', 'e'])
     await adapter.applyCommittedTx('todos', tx([todo(id)]));
@@ -243,7 +243,7 @@ describe('rows of another version', () => {
       schemaVersion,
     }).adapter;
 
-  test('are dropped if they come again from elsewhere, and other tabs are told', async () => {
+  test('are dropped if they come again from elsewhere, and other tabs hear of it', async () => {
     const storage = { ...memory(), isShared: true };
     const [db, other] = [await opened(storage), await opened(storage)];
     const old = versioned(db, 'sync-present', 1);
@@ -263,7 +263,7 @@ describe('rows of another version', () => {
     });
   });
 
-  test('are an error if there is no other place that has them', async () => {
+  test('are an error if no other place has them', async () => {
     const db = await opened();
     await versioned(db, 'sync-absent', 2).applyCommittedTx('todos', tx([todo('a')]));
     await expect(versioned(db, 'sync-absent', 3).loadSubset('todos', {})).rejects.toMatchObject({
@@ -277,7 +277,7 @@ describe('rows of another version', () => {
   });
 });
 
-test('what cannot be kept refuses the whole transaction', async () => {
+test('a value that cannot be stored refuses the whole transaction', async () => {
   const { adapter } = hedgerowPersistence(await opened());
   const bad = todo('b', 1, { due: new Date(Number.NaN) });
   await expect(adapter.applyCommittedTx('todos', tx([todo('a'), bad]))).rejects.toMatchObject({
@@ -300,7 +300,7 @@ test('arguments are checked', async () => {
   refused(db, { more: 1 });
 });
 
-test('an on-demand collection reads only what is asked for, by its indexes', async () => {
+test('an on-demand collection reads only the requested rows, by its indexes', async () => {
   const db = await opened();
   const todos = local(db, 'many', {
     syncMode: 'on-demand',
@@ -354,7 +354,7 @@ test('tabs that write at once end with the same rows', async () => {
   });
 });
 
-/** A row without what TanStack DB adds. */
+/** Returns a row without the members that TanStack DB adds. */
 function plain(row: Todo): Todo {
   const { id, title, score } = row;
   return { id, title, score };

@@ -35,7 +35,7 @@ const items = table<Item>()({
   },
 });
 
-// Characters on both sides of the surrogates, of which an index and JavaScript have another order.
+// Characters on both sides of the surrogates, which an index and JavaScript sort differently.
 const TEXTS = [
   '',
   'a',
@@ -111,7 +111,7 @@ function order(from: Random): IR.OrderBy {
   }));
 }
 
-/** As TanStack DB asks for the rows behind a value of the first column. */
+/** Makes a cursor as TanStack DB does: for the rows behind a value of the first column. */
 function cursor(from: Random, orderBy: IR.OrderBy): LoadSubsetOptions['cursor'] {
   const [{ expression, compareOptions }] = orderBy as [IR.OrderBy[0]];
   const name = (expression as IR.PropRef).path[0] as string;
@@ -167,7 +167,7 @@ function sortedBy(orderBy: IR.OrderBy, rows: readonly Item[]): Item[] {
   });
 }
 
-/** Which rows a collection has for a request that was answered as of `before`, now that the rows are `now`. */
+/** Returns the rows of a collection for a request that was answered as of `before`, when the rows are `now`. */
 function wanted(options: LoadSubsetOptions, before: readonly Item[], now: readonly Item[]): Item[] {
   const { where, orderBy = [], limit, offset = 0, cursor: at } = options;
   const parts =
@@ -203,7 +203,7 @@ test('a collection on demand has the rows of its requests, whatever changes', as
     const opening = () => open(`random-${seed}`, { storage, tables: { items } });
     const [db, other] = await Promise.all([opening(), opening()]);
     await other.items.putMany(Array.from({ length: 40 }, (_, at) => item(from, `i${at}`)));
-    // The collection is the model of one: what is written to it.
+    // A map of its writes is the model of the collection.
     const rows = new Map<unknown, Item>();
     let isOpen = false;
     const { sync } = hedgerowCollectionOptions({ table: db.items, syncMode: 'on-demand' });
@@ -239,10 +239,10 @@ test('a collection on demand has the rows of its requests, whatever changes', as
         const options = request(from);
         begin(JSON.stringify(options, (_, one) => (typeof one === 'bigint' ? `${one}n` : one)));
         const loading = running.loadSubset(options);
-        // Sometimes it meets a change.
+        // Sometimes the request meets a change.
         if (from.next() < 0.3) await db.items.put(item(from));
         await loading;
-        // Again, as of a commit that is known: it says where the rows of the request end.
+        // The same request at a known commit shows where its rows end.
         await until(() => db.root === other.root);
         running.unloadSubset(options);
         await running.loadSubset(options);

@@ -45,7 +45,7 @@ interface Source {
   markReady(): void;
 }
 
-/** A collection that gets its rows from a server, and what that server does. */
+/** A collection that gets its rows from a server, and the actions of that server. */
 function served(db: Store) {
   let source: Source | undefined;
   const made = collection(hedgerowPersistence(db), {
@@ -73,7 +73,7 @@ const tx = (seq: number, ...rows: Todo[]) => ({
   mutations: rows.map((value) => ({ type: 'insert' as const, key: value.id, value })),
 });
 
-test('a server that has told nothing new does not make a tab deaf to another one', async () => {
+test('a server without news does not make a tab deaf to another one', async () => {
   const [db, other] = await tabs();
   const [one, two] = [served(db), served(other)];
   await Promise.all([one.made.preload(), two.made.preload()]);
@@ -107,11 +107,11 @@ test('a transaction of a tab that is behind comes behind all others, and all hea
     expect(told.at(-1)).toMatchObject({ seq: 4 + seq, changedRows: [{ key: 'late' }] });
   }
   expect(await adapter.pullSince('todos', 4)).toMatchObject({ changedKeys: ['late'] });
-  // The tab that was behind took these places for its own: it has not heard of what is there.
+  // The tab that was behind took these places for its own, and has not heard of the transactions there.
   expect(await theirs?.adapter.pullSince('todos', 4)).toMatchObject({ requiresFullReload: true });
 });
 
-/** A tab whose collection has taken the places up to `seq` for transactions that change nothing. */
+/** Takes the places `seqs` of a tab's collection for transactions that change no rows. */
 function publishEmpty({ coordinator }: Persistence, seqs: readonly number[]) {
   for (const seq of seqs) {
     const payload = { ...tx(seq), latestRowVersion: seq, requiresFullReload: true };
@@ -130,7 +130,7 @@ interface Heard {
 }
 
 test.each([1, 2, 3])(
-  'a row that another tab has put at place %i, which this tab gives to empty transactions, is told behind them',
+  'a row that another tab has put at place %i, which this tab gives to empty transactions, is reported behind them',
   async (place) => {
     const [db, other] = await tabs();
     const [mine, theirs] = [db, other].map((one) => hedgerowPersistence(one));
@@ -155,7 +155,7 @@ test.each([1, 2, 3])(
   },
 );
 
-test('rows that come to the place of an empty transaction that could not be committed are told', async () => {
+test('rows at the place of an empty transaction that could not be committed are reported', async () => {
   const [db, other] = await tabs();
   const [mine, theirs] = [db, other].map((one) => hedgerowPersistence(one));
   const heard: Heard[] = [];
@@ -175,7 +175,7 @@ test('rows that come to the place of an empty transaction that could not be comm
   expect(resets()).toBe(2);
 });
 
-test('two collections of one tab and one name see what each of them writes', async () => {
+test('two collections of one tab and one name see the writes of each other', async () => {
   const [db] = await tabs();
   const persistence = hedgerowPersistence(db);
   const both = [collection(persistence), collection(persistence)];
@@ -188,7 +188,7 @@ test('two collections of one tab and one name see what each of them writes', asy
   }
 });
 
-test('what a collection may hear of after its own mutation is told with its rows', async () => {
+test('commits that a collection may hear of after its own mutation are reported with their rows', async () => {
   const [db] = await tabs();
   const { coordinator, adapter } = hedgerowPersistence(db);
   const told: object[] = [];
@@ -201,10 +201,10 @@ test('what a collection may hear of after its own mutation is told with its rows
   await until(() => told.length === 1);
   await put('2');
   await until(() => told.length === 2);
-  // The collection has it, and nothing came between.
+  // The collection has it, and no other commit came between.
   expect(told[1]).toMatchObject({ changedRows: [] });
 
-  // A mutation takes so long that what it has committed is told before, and the next one waits for it.
+  // A mutation takes so long that its commit is reported before its end, and the next one waits for it.
   const get = vi.spyOn(adapter as unknown as { commit(): Promise<unknown> }, 'commit');
   const commit = get.getMockImplementation() ?? Object.getPrototypeOf(adapter).commit.bind(adapter);
   get.mockImplementationOnce(async (...given: never[]) => {
@@ -218,7 +218,7 @@ test('what a collection may hear of after its own mutation is told with its rows
   expect(told[3]).toMatchObject({ changedRows: [{ value: { title: '4' } }] });
 });
 
-test('after the store was set back, a collection shows what it has, and goes on', async () => {
+test('a collection shows the rows of the store after a reset, and goes on', async () => {
   const [db] = await tabs();
   const mine = collection(hedgerowPersistence(db));
   await mine.preload();

@@ -9,7 +9,7 @@ import { closing, issue, issues, ready, stores, VERSIONS } from './tanstack-db-i
 describe.each(VERSIONS)(
   '@tanstack/db %s',
   (version, { createCollection, createLiveQueryCollection, eq, count, gte, lt }) => {
-    test('a collection has the rows of its table, and what others change', async () => {
+    test('a collection has the rows of its table, and the changes of others', async () => {
       const [db, other] = await stores(2);
       await db.issues.putMany(Array.from({ length: 5_000 }, (_, at) => issue(at)));
       const all = createCollection(hedgerowCollectionOptions({ table: db.issues }));
@@ -48,7 +48,7 @@ describe.each(VERSIONS)(
       await teams.cleanup();
     });
 
-    test('an on-demand collection has what its queries ask for, up to date', async () => {
+    test('an on-demand collection has the rows of its queries, up to date', async () => {
       // As in browsers that lack it.
       vi.stubGlobal('AbortSignal', { ...AbortSignal, any: undefined });
       closing.push(() => vi.unstubAllGlobals());
@@ -93,13 +93,13 @@ describe.each(VERSIONS)(
       expect(seen.now).toBe(0);
     });
 
-    test('cleanup while rows are asked for leaves no watch', async () => {
+    test('cleanup during a request for rows leaves no watch', async () => {
       const [db] = await stores(1);
       await db.issues.put(issue(1));
       const seen = watches(db);
       const snapshot = vi.spyOn(db, 'snapshot');
       const begin = snapshot.getMockImplementation() ?? Object.getPrototypeOf(db).snapshot.bind(db);
-      // Of the first commit it plans how to read, of the second one it reads.
+      // It plans its reads at the first commit, and reads at the second one.
       for (const wanted of [1, 2]) {
         const some = createCollection(
           hedgerowCollectionOptions({ table: db.issues, syncMode: 'on-demand' }),
@@ -122,7 +122,7 @@ describe.each(VERSIONS)(
       }
     });
 
-    test('pages of 100,000 rows read only what is shown, and follow changes', async () => {
+    test('pages of 100,000 rows read only the shown rows, and follow changes', async () => {
       const [db, other] = await stores(2);
       await db.issues.putMany(Array.from({ length: 100_000 }, (_, at) => issue(at)));
       await db.issues.ready();
@@ -140,10 +140,10 @@ describe.each(VERSIONS)(
       );
       await page.preload();
       expect(page.toArray.map(({ modified }) => modified)).toEqual(newestOpen(0));
-      // With the first rows of what comes next, which say where the page ends.
+      // The reads include the first rows of the next page, which say where the page ends.
       expect(reads.count).toBeLessThan(60);
       expect(some.size).toBeLessThan(45);
-      // What is watched are the open ones.
+      // The watch covers the open issues.
       expect(vi.mocked(db.watch).mock.lastCall?.[0]).toMatchObject({
         index: 'issues.byState',
         equals: ['open'],
@@ -163,7 +163,7 @@ describe.each(VERSIONS)(
       await other.issues.delete(page.toArray[3]?.id as string);
       await until(() => page.toArray[3]?.modified === newestOpen(0)[3]);
       expect(page.size).toBe(20);
-      // A mutation, while rows are asked for in the place of those that it takes away.
+      // A mutation during a request for rows that replace the deleted ones.
       await ready(some.delete(page.toArray[0]?.id as string));
       await until(() => page.size === 20 && page.toArray[0]?.modified === newestOpen(0)[0]);
       await page.cleanup();
@@ -200,7 +200,7 @@ describe.each(VERSIONS)(
   },
 );
 
-test('a collection goes on after its commit was collected, and after storage has failed', async () => {
+test('a collection goes on after its commit was collected, and after a failure of storage', async () => {
   const [db, other] = await stores(2);
   await db.issues.putMany(Array.from({ length: 50 }, (_, at) => issue(at)));
   const mine = newest.createCollection(hedgerowCollectionOptions({ table: db.issues }));
@@ -235,13 +235,13 @@ test('arguments are checked', async () => {
   refused({ table: db.issues, schema: {} });
 });
 
-/** The times of the open issues of a page of 20, the newest first. */
+/** Returns the times of the open issues of a page of 20, the newest first. */
 function newestOpen(page: number): number[] {
   const open = Array.from({ length: 200 }, (_, at) => 99_999 - at).filter((at) => at % 3 !== 0);
   return open.slice(20 * page, 20 * page + 20);
 }
 
-/** Counts the rows of a table that are made of what was read. */
+/** Counts the rows that a table decodes. */
 function countReads(of: object): { count: number } {
   const { spec } = (of as { place: { spec: { rowOf: (...row: never[]) => unknown } } }).place;
   const { rowOf } = spec;

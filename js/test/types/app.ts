@@ -1,4 +1,4 @@
-/** The tables of the app that the other files are of. Nothing here runs: these files are only compiled. */
+/** The tables of the app that the other files use. This code does not run: these files are only compiled. */
 
 import { memory, open } from 'hedgerow';
 import { table } from 'hedgerow/tables';
@@ -30,7 +30,7 @@ export interface Visit {
   page: string;
 }
 
-/** What JSON has no form for. */
+/** Values without a form in JSON. */
 export interface Meeting {
   id: string;
   begins: Date;

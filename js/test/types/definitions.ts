@@ -1,4 +1,4 @@
-/** What a definition of a table may say. */
+/** The members that a definition of a table may have. */
 
 import { table, type Values } from 'hedgerow/tables';
 import type { Issue, Step } from './app.js';
@@ -73,13 +73,13 @@ table<Issue>()({ key: 'id', indexes: { bad: { columns: ['title'], unique: true }
 table<Issue>()({ key: 'id', indexes: { bad: { columns: ['title'], nulls: 1 } } });
 // @ts-expect-error a prefix is a string
 table<Issue>()({ key: 'id', prefix: 1 });
-// @ts-expect-error a way to keep rows that there is not ["yaml"]
+// @ts-expect-error an unknown way to keep rows ["yaml"]
 table<Issue>()({ key: 'id', values: 'yaml' });
 // @ts-expect-error a version is a number
 table<Issue>()({ key: 'id', version: '2', migrate: (row: Issue) => row });
 // @ts-expect-error migrate makes rows of this version [title]
 table<Issue>()({ key: 'id', version: 2, migrate: (row: Step) => row });
-// @ts-expect-error what is no schema
+// @ts-expect-error no schema
 table<Issue>()({ key: 'id', schema: (row: Issue) => row });
 
 // Members of rows with odd names, lists of objects, and records.
@@ -101,12 +101,12 @@ type Shape =
   | { id: string; kind: 'box'; width: number; at: { x: number } }
   | { id: string; kind: 'dot'; at: null };
 table<Shape>()({ key: 'id', indexes: { byRadius: ['kind', 'radius'], byX: ['/at/x'] } });
-// @ts-expect-error not all of them have it ["kind"]
+// @ts-expect-error some of them lack it ["kind"]
 table<Shape>()({ key: ['kind', 'radius'] });
-// @ts-expect-error none of them has it ["nope"] ["radius"]
+// @ts-expect-error all of them lack it ["nope"] ["radius"]
 table<Shape>()({ key: 'id', indexes: { bad: ['nope'] } });
 
-// A codec is of the row; its functions need no types.
+// A codec has the type of the row; its functions need no types.
 declare const codec: Exclude<Values<Step>, string>;
 table<Step>()({ key: ['project'], values: codec });
 table<Step>()({

@@ -1,4 +1,6 @@
-/** What the entries for frameworks infer: rows of queries, of tables by their keys, of ranges and of indexes. */
+/**
+ * The types that the entries for frameworks infer: rows of queries, of tables by their keys, of ranges and of indexes.
+ */
 
 import type { Signal } from '@angular/core';
 import { expectTypeOf } from 'expect-type';

@@ -32,7 +32,7 @@ const plain = await open('plain');
 // @ts-expect-error a store without tables ['issues' does not exist]
 plain.issues;
 
-// One with tables has these, and is a Store.
+// A store with tables has these, and is a Store.
 expectTypeOf(db).toEqualTypeOf<StoreWith<Readonly<typeof tables>>>();
 const asStore: Store = db;
 async function close(store: Store) {
@@ -49,7 +49,7 @@ db.isues;
 db.issues = steps;
 // @ts-expect-error a definition is no table
 await open('app', { tables: { issues: { key: 'id' } } });
-// @ts-expect-error an option that there is not
+// @ts-expect-error an unknown option
 await open('app', { tables, nope: 1 });
 // @ts-expect-error a store without tables in place of one with them
 export const withTables: StoreWith<typeof tables> = plain;
@@ -93,7 +93,7 @@ const done = await db.transaction(async (tx) => {
   tx.issues.delete('i1');
   // @ts-expect-error the columns in another order
   await tx.steps.get([1, 'a']);
-  // @ts-expect-error a member that there is not
+  // @ts-expect-error an unknown member
   await tx.issues.update(id, { nope: 1 });
   // @ts-expect-error no such column
   tx.issues.where({ nope: 1 });

@@ -1,10 +1,10 @@
-/** Conditions, orders and what queries give. */
+/** Conditions, orders and results of queries. */
 
 import { expectTypeOf } from 'expect-type';
 import type { Query } from 'hedgerow/tables';
 import { db, type Issue, id, issue, type Meeting, type Step, type Visit } from './app.js';
 
-// What is right.
+// Right calls.
 db.issues.where({});
 db.issues.where({ status: 'open', modified: { gte: 1, lt: 2 } });
 db.issues.where({ id, isPinned: true, title: { startsWith: 'a' } });
@@ -50,7 +50,7 @@ db.issues.where({ status: 'open' }).where({ nope: 1 });
 db.issues.where({ title: 1 });
 // @ts-expect-error a string in place of a number
 db.issues.where({ modified: '1' });
-// @ts-expect-error none of the values of the column ["closed"]
+// @ts-expect-error not a value of the column ["closed"]
 db.issues.where({ status: 'lost' });
 // @ts-expect-error a string that is no key
 db.issues.where({ id: 'i1' });
@@ -79,7 +79,7 @@ db.issues.between('modified', 1, 'b');
 // @ts-expect-error a Date in place of a number
 db.issues.between('modified', new Date(), new Date());
 
-// What is absent or null.
+// Absent and null values.
 db.issues.where({ owner: null, parent: null, labels: null, '/author/home/city': null });
 // @ts-expect-error it is never absent
 db.issues.where({ title: null });
@@ -122,7 +122,7 @@ db.issues.all().after(id);
 // @ts-expect-error a row has no such member
 db.issues.all().filter((row) => row.nope);
 
-// What they give.
+// The results.
 const open = db.issues.where({ status: 'open' });
 expectTypeOf(await open.toArray()).toEqualTypeOf<Issue[]>();
 expectTypeOf(await open.first()).toEqualTypeOf<Issue | undefined>();

@@ -1,4 +1,4 @@
-/** Schemas give the types of rows, and of what is put. */
+/** Schemas give the types of stored rows and of written rows. */
 
 import { type } from 'arktype';
 import { expectTypeOf } from 'expect-type';
@@ -15,7 +15,7 @@ interface Row {
   owner?: string | undefined;
 }
 
-/** What is put: without members that have defaults, and with a number as text. */
+/** A written row: without members that have defaults, and with a number as text. */
 interface Input {
   id: string;
   title: string;
@@ -90,11 +90,11 @@ await db.valibot.where({ state: 'open', owner: null }).first();
 await db.ark.orderBy(['state', 'count']).first();
 await db.transaction((tx) => tx.zod.put({ id: '1', title: 'x', count: '1', state: 'open' }));
 
-// @ts-expect-error what is put has a text there
+// @ts-expect-error a written row has a text there
 await db.zod.put({ id: '1', title: 'x', count: 1 });
-// @ts-expect-error what is put has a text there
+// @ts-expect-error a written row has a text there
 await db.valibot.put({ id: '1', title: 'x', count: 1 });
-// @ts-expect-error what is put has a text there
+// @ts-expect-error a written row has a text there
 await db.ark.put({ id: '1', title: 'x', count: 1 });
 // @ts-expect-error a member is missing ['title']
 await db.zod.put({ id: '1', count: '1' });
@@ -104,7 +104,7 @@ await db.valibot.insert({ id: '1', count: '1' });
 await db.ark.putMany([{ id: '1', count: '1' }]);
 // @ts-expect-error rows have a number there
 await db.zod.where({ count: '1' });
-// @ts-expect-error none of the values
+// @ts-expect-error not one of the values
 await db.valibot.where({ state: 'lost' });
 // @ts-expect-error no such column
 await db.ark.where({ nope: 1 });
@@ -133,12 +133,12 @@ table({ schema: z.string(), key: 'id' });
 // @ts-expect-error without a schema the type of rows comes first: `table<Row>()(...)`
 table({ key: 'id' });
 
-// A schema beside a type must give its rows.
+// A schema together with a type must give its rows.
 table<{ id: string; at: number }>()({ schema: small, key: 'id' });
 // @ts-expect-error it gives other rows
 table<{ id: string; at: string }>()({ schema: small, key: 'id' });
 
-// Branded members stay so.
+// Branded members keep their brand.
 const branded = table({ schema: z.object({ id: z.string().brand<'user'>() }), key: 'id' });
 const users = (await open('users', { tables: { users: branded } })).users;
 await users.get(z.string().brand<'user'>().parse('u1'));

@@ -34,7 +34,7 @@ all.update('4711', (draft) => {
 all.get(4711);
 const ready: Promise<void> = all.utils.ready();
 
-// The key of several parts is a text.
+// A key of several parts is a text.
 const said = createCollection(
   hedgerowCollectionOptions({ table: db.comments, syncMode: 'on-demand', id: 'comments' }),
 );

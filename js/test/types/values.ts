@@ -1,11 +1,11 @@
-/** Rows that JSON does not keep need `values`; the types of TypeScript tell as far as they go. */
+/** Rows that JSON does not keep need `values`; the types of TypeScript find them as far as they can. */
 
 import { table, type Values } from 'hedgerow/tables';
 import type { Meeting } from './app.js';
 
 type Id = { id: string };
 
-// What JSON keeps.
+// Rows that JSON keeps.
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 table<Id & { any: Json }>()({ key: 'id' });
 table<Id & { list: (string | number)[]; pair: readonly [1, 'a']; deep: { er: { est: 1 }[] } }>()({
@@ -15,12 +15,12 @@ table<Id & { maybe?: string | null | undefined; brand: number & { readonly of: '
   key: 'id',
   values: 'json',
 });
-// What cannot be told.
+// Rows whose type says too little.
 // biome-ignore lint/suspicious/noExplicitAny: it is what is tested
 table<Id & { one: any; other: unknown; third: any[] }>()({ key: 'id' });
 table<Id & { made: { toJSON(): string; add(): void } }>()({ key: 'id' });
 
-// What it does not keep.
+// Rows that JSON does not keep.
 // @ts-expect-error values are missing [JSON does not keep /begins] [JSON does not keep /cents]
 table<Meeting>()({ key: 'id' });
 // @ts-expect-error JSON is asked for [JSON does not keep /begins] ["structured"]
@@ -56,7 +56,7 @@ table<Id & { visits: Record<string, { at: Date }> }>()({ key: 'id' });
 // @ts-expect-error of one of two shapes [JSON does not keep /at]
 table<Id & ({ kind: 'a'; at: Date } | { kind: 'b' })>()({ key: 'id' });
 
-// With `values` it does; a Date is a column then.
+// With `values` the table keeps them; a Date is then a column.
 table<Meeting>()({ key: 'id', values: 'structured', indexes: { a: ['begins', 'ended'] } });
 declare const codec: Exclude<Values<Meeting>, string>;
 table<Meeting>()({ key: 'id', values: codec });
@@ -71,7 +71,7 @@ table<Meeting>()({ key: 'id', values: 'structured', indexes: { a: ['/guests/size
 // @ts-expect-error a Date is no part of a key ["begins"]
 table<Meeting>()({ key: ['begins'], values: 'structured' });
 
-// Recursive rows are looked through to a depth.
+// Recursive rows are searched to a depth.
 interface Tree {
   id: string;
   name: string;
@@ -85,7 +85,7 @@ interface Dated extends Tree {
   born: Date;
   next: Dated;
 }
-// @ts-expect-error the nearest is told [JSON does not keep /born]
+// @ts-expect-error the error names the nearest [JSON does not keep /born]
 table<Dated>()({ key: 'id' });
 // Each level is another type.
 interface Growing<T> {
@@ -95,7 +95,7 @@ interface Growing<T> {
   most: Growing<{ it: T }>;
 }
 table<Growing<string>>()({ key: 'id' });
-// Many members that lead to each other.
+// Many members that refer to each other.
 type Name = `m${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}${0 | 1}`;
 type Many = Id & { [Key in Name]: { [Other in Name]: Many } };
 table<Many>()({ key: 'id' });

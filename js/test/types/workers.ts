@@ -1,4 +1,4 @@
-/** Handles of a store in a worker: the types of the store, without what does not cross. */
+/** Handles of a store in a worker: they have the types of the store, except the members that do not cross. */
 
 import { expectTypeOf } from 'expect-type';
 import { verifyProof } from 'hedgerow';
@@ -24,7 +24,7 @@ type Tables = {
 declare const worker: Worker;
 const db = await connect<Tables>(worker, { tables: ['issues'] });
 
-// What is right.
+// Right calls.
 expectTypeOf(db).toEqualTypeOf<RemoteStore<Tables>>();
 expectTypeOf(await db.issues.get(id)).toEqualTypeOf<Issue | undefined>();
 expectTypeOf(await db.issues.where({ status: 'open' }).limit(1).toArray()).toEqualTypeOf<Issue[]>();
@@ -45,18 +45,18 @@ await connect(new MessageChannel().port1);
 declare const open: () => Promise<typeof here>;
 serve({ open });
 
-// What cannot cross.
+// Values that cannot cross.
 // @ts-expect-error a function of a row
 db.issues.all().filter(() => true);
 // @ts-expect-error a promise here
 verifyProof(db.root, 'a', new Uint8Array());
-// @ts-expect-error what decides of a conflict
+// @ts-expect-error a function that decides a conflict
 db.merge('draft', { onConflict: () => undefined });
 // @ts-expect-error no writer
 db.writer();
-// @ts-expect-error remotes are of the worker
+// @ts-expect-error remotes belong to the worker
 db.remote({});
-// @ts-expect-error a member that is none
+// @ts-expect-error an unknown member
 db.issues.where({ nope: 1 });
 // @ts-expect-error no table
 db.orders;

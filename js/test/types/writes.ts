@@ -1,4 +1,4 @@
-/** Rows and keys that are written. */
+/** Written rows and keys. */
 
 import { expectTypeOf } from 'expect-type';
 import { db, type Issue, id, issue, meeting, type Step, type Visit } from './app.js';
@@ -40,9 +40,9 @@ await db.issues.getMany(['i1']);
 await db.issues.getMany(id);
 // @ts-expect-error a list of strings that are no keys
 await db.issues.deleteMany(['i1']);
-// @ts-expect-error one key: its characters are none
+// @ts-expect-error one key: its characters are no keys
 await db.issues.deleteMany(id);
-// @ts-expect-error conditions of a column that there is not
+// @ts-expect-error conditions of an unknown column
 await db.issues.deleteMany({ nope: 1 });
 // @ts-expect-error a column of the key is missing
 await db.steps.get(['a']);
@@ -98,7 +98,7 @@ await db.steps.putMany([issue]);
 await db.steps.putMany([step, { project: 'a', number: '1', text: 'x' }]);
 // @ts-expect-error one row
 await db.steps.putMany(step);
-// @ts-expect-error keys are those of the rows
+// @ts-expect-error keys come from the rows
 await db.steps.putMany([step], { key: '/text' });
 // @ts-expect-error a text in place of a Date
 await db.meetings.put({ ...meeting, begins: '2026-01-01' });
@@ -109,11 +109,11 @@ await db.issues.update(id, { owner: undefined, status: 'closed' });
 await db.issues.update(id, (row) => ({ ...row, modified: row.modified + 1 }));
 await db.issues.update(id, async (row) => ({ ...row, title: 'x' }));
 await db.issues.update(id, (row) => (row.isPinned ? undefined : { ...row, isPinned: true }));
-// @ts-expect-error a member that there is not ['nope' does not exist]
+// @ts-expect-error an unknown member ['nope' does not exist]
 await db.issues.update(id, { nope: 1 });
 // @ts-expect-error a member of another type
 await db.issues.update(id, { modified: 'x' });
-// @ts-expect-error a member of another type beside a right one
+// @ts-expect-error a member of another type next to a right one
 await db.issues.update(id, { title: 'x', status: 'lost' });
 // @ts-expect-error a member that no row lacks cannot be removed
 await db.issues.update(id, { title: undefined });

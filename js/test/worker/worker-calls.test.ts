@@ -1,4 +1,4 @@
-/** Calls of a store in a worker: what crosses, in parts and with backpressure, and what is refused. */
+/** Calls of a store in a worker: their messages, parts and backpressure, and the refused ones. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../../src/worker/index.js';
 import { PART_BYTES, PART_MEMBERS, PARTS_AHEAD } from '../../src/worker/protocol.js';
@@ -18,7 +18,7 @@ describe('rows', () => {
     expect(await remote.scan().toArray()).toEqual(entries(10_000));
     expect(parts().length).toBeGreaterThan(10);
     for (const [, , members] of parts()) {
-      // Of JSON it is text.
+      // JSON crosses as text.
       expect(typeof members).toBe('string');
       expect((members as string).length).toBeLessThan(2 * PART_BYTES);
       expect(JSON.parse(members as string).length).toBeLessThanOrEqual(PART_MEMBERS);
@@ -35,7 +35,7 @@ describe('rows', () => {
     const rows = remote.scan()[Symbol.asyncIterator]();
     expect((await rows.next()).value?.[0]).toBe('k000000');
     await until(() => parts().length > PARTS_AHEAD - 1);
-    // Whatever the worker could read meanwhile: it waits.
+    // The worker reads no further: it waits.
     for (let turn = 0; turn < 50; turn++) await remote.count();
     expect(parts().length).toBeLessThanOrEqual(PARTS_AHEAD + 1);
     let seenRows = 1;
@@ -52,7 +52,7 @@ describe('rows', () => {
     expect(await rows.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('keep what JSON does not', async () => {
+  it('keep values that JSON loses', async () => {
     const { remote } = await seen();
     const bytes = Uint8Array.of(1, 2, 3);
     await remote.put('a', bytes);
@@ -90,7 +90,7 @@ describe('rows', () => {
 });
 
 describe('arguments', () => {
-  it('are taken as they are at the call', async () => {
+  it('are read at the call', async () => {
     const { remote } = await seen();
     const row = { id: '', title: 'used again', status: 'open' };
     const bytes = new Uint8Array(1 << 16).subarray(4, 8);
@@ -160,7 +160,7 @@ describe('a watch', () => {
     expect(told.length).toBe(2);
   });
 
-  it('tells errors, and ends with its signal', async () => {
+  it('reports errors, and ends with its signal', async () => {
     const { remote } = await seen();
     const onError = vi.fn();
     remote.watch({ index: 'none' }, () => {}, { onError });
@@ -197,7 +197,7 @@ describe('a watch', () => {
 });
 
 describe('handles', () => {
-  it('that were released, or are of another connection, stand for nothing', async () => {
+  it('of another connection, or released, name no object', async () => {
     const { page } = world();
     const [one, other] = [await page(), await page()];
     await one.put('a', 1);
@@ -216,7 +216,7 @@ describe('handles', () => {
     expect(await one.branches()).toHaveLength(1);
   });
 
-  it('are released once, however often that is asked for', async () => {
+  it('are released once, however often the page asks', async () => {
     const { remote } = await seen();
     const draft = await remote.branch('draft');
     await Promise.all([draft.close(), draft.close()]);
@@ -254,7 +254,7 @@ describe('handles', () => {
     expect((await sums.root).sum).toBe(5n);
   });
 
-  it('are told errors with their facts', async () => {
+  it('receive errors with their facts', async () => {
     const { remote } = await seen();
     await remote.issues.put({ id: 'a', title: 'A', status: 'open' });
     const refusal = await remote.issues

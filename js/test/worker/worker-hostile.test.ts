@@ -1,4 +1,4 @@
-/** What a page may not do: messages that no page of ours sends harm nobody, and reach nothing but the calls of a store. */
+/** Messages that a page of ours never sends do no harm, and reach only the calls of a store. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../../src/index.js';
 import { table } from '../../src/store/tables/index.js';
@@ -24,7 +24,7 @@ const issues = table<{ id: string; title: string }>()({ key: 'id' });
 
 type Answer = readonly [tag: number, id: number, ...rest: unknown[]];
 
-/** A page that sends whatever it likes. */
+/** A page that sends arbitrary messages. */
 async function page() {
   const { page: port, host } = wire();
   const db = await open('hostile', { storage: memory(), tables: { issues } });
@@ -54,7 +54,7 @@ async function page() {
       waiting.set(id, resolve);
       send([CALL, id, target, path, refs]);
     });
-  // It answers what is right.
+  // It answers valid calls.
   const works = async () => {
     const [tag, , value] = await call([['count']]);
     return tag === OK && value === 0;
@@ -156,7 +156,7 @@ describe('a page', () => {
     },
   );
 
-  it('cannot close the store of others, nor run what is no function', async () => {
+  it('cannot close the store of others, nor run a value that is no function', async () => {
     const { call, works } = await page();
     expect(await call([['close']])).toEqual(refusedWith('invalid-argument'));
     expect(await call([['watch', {}]])).toEqual(refusedWith('invalid-argument'));
@@ -180,7 +180,7 @@ describe('a page', () => {
     [[0, 1, undefined, 'nonsense', 0]],
     ['nonsense'],
     [5],
-  ])('that places %j breaks nothing', async (ref) => {
+  ])('that places %j does no harm', async (ref) => {
     const { call, works } = await page();
     await call([['get', 'a']], { refs: [ref as unknown as ArgumentRef] });
     await call([['get', { a: 1 }]], { refs: ref });
@@ -190,7 +190,7 @@ describe('a page', () => {
     expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain('aborted');
   });
 
-  it('that sends what was not asked for, or anything at all, is ignored', async () => {
+  it('that sends unexpected or arbitrary messages is ignored', async () => {
     const { send, works } = await page();
     for (let tag = -1; tag < 40; tag++) {
       if (tag === 9) continue; // BYE ends the connection
@@ -216,7 +216,7 @@ describe('a page', () => {
     expect(await works()).toBe(true);
   });
 
-  it('with the number of a call that goes on gets no second one', async () => {
+  it('with the number of a running call gets no second one', async () => {
     const { call, send, answers, works } = await page();
     send([CALL, 900, 0, [['watch', {}, undefined]], [[0, 2, undefined, 'callback', 0]]]);
     send([CALL, 900, 0, [['put', 'a', 1]], []]);
@@ -225,7 +225,7 @@ describe('a page', () => {
     void call;
   });
 
-  it('has nothing that goes on without a number, by which it ends', async () => {
+  it('cannot start a call without a number, by which it ends', async () => {
     const { call, send, answers, works } = await page();
     const edit = (target: number, ...path: unknown[]) => send([CALL, 0, target, path, []]);
     edit(0, ['transaction']);
@@ -233,7 +233,7 @@ describe('a page', () => {
     edit(0, ['put', 'a', 1]);
     expect(await works()).toBe(true);
     expect(answers.some(([tag]) => tag === RUN)).toBe(false);
-    // What has the number 0 is still the store.
+    // The number 0 still means the store.
     expect((await call([['put', 'b', 1]]))[0]).toBe(OK);
     send([CALL, 700, 0, [['transaction']], []]);
     await expect.poll(() => answers.find(([tag]) => tag === RUN)).toEqual([RUN, 700, -1]);
@@ -252,7 +252,7 @@ describe('a page', () => {
     expect(await call([['get', 'a']], { target: -1 })).toEqual(refusedWith('closed'));
   });
 
-  it('holds no commit that is not to be kept', async () => {
+  it('keeps no commit without the option keep', async () => {
     const { call, send, answers } = await page();
     const commit = async (id: number, options: object) => {
       send([CALL, id, 0, [['commit', options]], []]);
@@ -269,10 +269,10 @@ describe('a page', () => {
     expect((await call([['count']], { id: 701 }))[0]).toBe(OK);
   });
 
-  it('reaches no member that is not in the list, whatever the store will have', async () => {
+  it('reaches no unlisted member, whatever members the store will have', async () => {
     const db = await open('names', { storage: memory(), tables: { issues } });
     opened.push(() => db.close());
-    // Names of the list are calls of the store, so that the list has no dead ones.
+    // Each listed name is a call of the store, so that the list has no dead names.
     const all: [string, object][] = [
       ['store', db],
       ['snapshot', db.snapshot()],

@@ -1,4 +1,4 @@
-/** How connections begin and end: pages that go, workers that go, and what is left of both. */
+/** The beginning and end of connections: pages and workers that go, and their leftovers. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { localLocks } from '../../src/base/locks.js';
 import { memory, open, type Store } from '../../src/index.js';
@@ -63,7 +63,7 @@ describe('a connection', () => {
     expect(await codeOf(page({ tables: ['issues'] }))).toBe('right');
   });
 
-  it('rejects with what the opening rejects with, and the next page tries again', async () => {
+  it('rejects with the error of the opening, and the next page tries again', async () => {
     let tries = 0;
     const { page } = world(undefined, {
       serving: {
@@ -78,7 +78,7 @@ describe('a connection', () => {
     expect(await codeOf(page())).toBe('right');
   });
 
-  it('that nobody answers is given up', async () => {
+  it('without an answer is given up', async () => {
     const { page } = wire();
     await expect(connect(page, { timeoutMs: 20 })).rejects.toMatchObject({ code: 'disconnected' });
   });
@@ -92,7 +92,7 @@ describe('a connection', () => {
     expect(await db.get('a')).toBe(1);
   });
 
-  it('refuses what is no worker and no option', async () => {
+  it('refuses other values than workers and options', async () => {
     for (const target of [undefined, null, 5, {}, 'worker']) {
       expect(await codeOf(connect(target as never))).toBe('invalid-argument');
     }
@@ -122,7 +122,7 @@ describe('a connection', () => {
   });
 });
 
-/** What the store has in use: it is to be nothing once a page has gone. */
+/** Counts the objects of the store in use: all counts are 0 once a page has gone. */
 function heldBy(db: Store) {
   const held = { snapshots: 0, watches: 0, branches: 0 };
   const count = <T extends object>(made: T, name: keyof T, what: keyof typeof held) => {
@@ -152,7 +152,7 @@ function heldBy(db: Store) {
   return held;
 }
 
-/** A page that holds one of everything. */
+/** Makes a page that holds one object of each kind. */
 async function holding(db: RemoteStore) {
   const snapshot = db.snapshot();
   await snapshot.count();
@@ -164,14 +164,14 @@ async function holding(db: RemoteStore) {
   shown.subscribe(() => {});
   await until(() => shown.get().status === 'ready');
   const calls = [codeOf(db.transaction(forEver)), codeOf(rows.next().then(() => forEver()))];
-  // What is forgotten is released.
+  // Forgotten objects are released.
   return { calls, held: [snapshot, branch, rows, shown] };
 }
 
 describe('a page that has gone', () => {
   const rows = Array.from({ length: 20_000 }, (_, n) => [`k${n}`, { n, text: 'x'.repeat(100) }]);
 
-  it('by the end of its port releases all that it held', async () => {
+  it('by the end of its port releases all objects that it held', async () => {
     const { page, store, served } = world();
     const db = await store();
     const held = heldBy(db);
@@ -217,7 +217,7 @@ describe('a page that has gone', () => {
     expect(kept.held).toHaveLength(4);
   });
 
-  it('to sleep for ever is given up, and told once it is awake', async () => {
+  it('to sleep for ever is given up, and hears of it once it is awake', async () => {
     const { page, host, freeze, thaw } = relay();
     const db = await open('frozen', { storage: memory() });
     const held = heldBy(db);
@@ -226,7 +226,7 @@ describe('a page that has gone', () => {
     const remote = await connect(page);
     await remote.putMany(rows as never);
     const { calls, held: kept } = await holding(remote);
-    // A page that is awake answers, however long nothing is asked of it.
+    // A page that is awake answers, however long it gets no calls.
     await new Promise((wait) => setTimeout(wait, 350));
     expect(served.connections).toBe(1);
     freeze();
@@ -240,7 +240,7 @@ describe('a page that has gone', () => {
 });
 
 describe('a worker that has gone', () => {
-  it('by its own wish tells its pages, and closes the store', async () => {
+  it('by its own wish notifies its pages, and closes the store', async () => {
     const { page, served, store } = world();
     const remote = await page();
     const waiting = codeOf(remote.transaction(forEver));
@@ -293,7 +293,7 @@ describe('a worker that has gone', () => {
     expect(await waiting).toBe('disconnected');
   });
 
-  it('and whose store was deleted opens it anew for the next page', async () => {
+  it('and whose store was deleted opens it again for the next page', async () => {
     const storage = memory();
     const opening = vi.fn(() => open('deleted', { storage }));
     const { page } = world(undefined, { serving: { open: opening } });

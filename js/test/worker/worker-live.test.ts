@@ -65,7 +65,7 @@ describe('a live query', () => {
     await until(() => shown.get().rows[8] === first);
   });
 
-  it('tells the offset of the rows that it shows, also of stale ones', async () => {
+  it('has the offset of the shown rows, also of stale ones', async () => {
     const { remote, db } = await started();
     for (const store of [db, remote]) {
       const at = (offset: number) =>
@@ -136,7 +136,7 @@ describe('a live query', () => {
     await until(() => all.get().count === 200 && plain.get().value === undefined);
   });
 
-  it('shows errors, and what rowOf throws', async () => {
+  it('shows errors, and the exceptions of rowOf', async () => {
     const { remote } = await started(3);
     const wrong = live(remote, { index: 'none' });
     wrong.subscribe(() => {});
@@ -157,8 +157,8 @@ describe('a live query', () => {
     expect(odd.get().error).toBe(thrown);
   });
 
-  it('begins anew after one that has failed', async () => {
-    // Of some rows it makes what cannot cross.
+  it('begins again after a failed query', async () => {
+    // It makes of some rows a value that cannot cross.
     const decode = (stored: unknown) => {
       const row = stored as Issue;
       return row.title === 'odd' ? { ...row, f: () => 1 } : row;
@@ -184,7 +184,7 @@ describe('a live query', () => {
     expect(shown.get().rows).toEqual(rows.slice(2));
   });
 
-  it('is held by the bindings of frameworks as one of a page', async () => {
+  it('lives in the bindings of frameworks like one of a page', async () => {
     const { remote, db } = await started();
     const query = (limit: number) => remote.issues.orderBy('modified', 'desc').limit(limit);
     const first = ObservedQuery.of(ROWS).next([query(3)]);
@@ -204,7 +204,7 @@ describe('a live query', () => {
     for (const end of [stop, stopNext, stopRow]) end();
   });
 
-  it('is ended in the worker when nobody shows it', async () => {
+  it('ends in the worker when its last listener has gone', async () => {
     const { remote, db, sent } = await started();
     const shown = live(remote.issues.orderBy('modified', 'desc').limit(5));
     const stop = shown.subscribe(() => {});
@@ -219,7 +219,7 @@ describe('a live query', () => {
   });
 });
 
-it('live windows show what a query gives, through random changes', async () => {
+it('live windows show the rows of a query, through random changes', async () => {
   await forSeeds(12, async (from, _seed, begin) => {
     const { remote, db } = await started(40);
     const query = () => {

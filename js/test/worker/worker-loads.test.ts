@@ -1,4 +1,4 @@
-/** Loads of a store in a worker: whatever has rows is read in the page, as fast as the worker takes them. */
+/** Loads of a store in a worker: the page reads the sources, as fast as the worker takes the rows. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { OK, PART_MEMBERS, PULL, TELL } from '../../src/worker/protocol.js';
 import { ArgumentSource } from '../../src/worker/source-sender.js';
@@ -73,7 +73,7 @@ describe('a load', () => {
     expect(given).toBe(20_000);
   });
 
-  it('rejects with what its source throws, as it is, and ends a source that it leaves', async () => {
+  it('rejects with the exception of its source, as it is, and ends a source that it leaves', async () => {
     const { remote } = await seen();
     const thrown = new Error('mine');
     await expect(
@@ -102,11 +102,11 @@ describe('a load', () => {
     expect(await remote.count()).toBe(0);
   });
 
-  it('tells how far it is at its end, to a page that was busy, too', async () => {
+  it('reports its progress at its end, to a page that was busy, too', async () => {
     const { remote, sent, freeze, thaw } = await seen();
     const told: number[] = [];
     const onProgress = ({ fraction = 0 }) => void told.push(fraction);
-    // The worker has all of a Blob, and needs nothing of the page.
+    // The worker has all of a Blob, and needs no more from the page.
     const load = remote.issues.putMany(new Blob([lines.repeat(20)]), { onProgress });
     await until(() => sent.some(([tag]) => tag === TELL));
     freeze();
@@ -117,7 +117,7 @@ describe('a load', () => {
     expect(told.at(-1)).toBe(1);
   });
 
-  it('sends of views what they show, and not their buffers', async () => {
+  it('sends only the bytes of views, and not their buffers', async () => {
     const buffer = new Uint8Array(1 << 20);
     const source = new ArgumentSource([['a', buffer.subarray(8, 16)]]);
     const [, bytes] = source.prepareMember(['a', buffer.subarray(8, 16)]) as [string, Uint8Array];

@@ -1,4 +1,4 @@
-/** What a page keeps of a live query whose store is in a worker. */
+/** The memory of a page for a live query whose store is in a worker. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, it } from 'vitest';
@@ -14,7 +14,7 @@ afterEach(closeAll);
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-it('a window that moves on keeps no rows of where it was', async () => {
+it('a window that moves on keeps no rows of its old place', async () => {
   const { page, host } = wire();
   const db = await open('memory', { storage: memory() });
   await db.putMany(Array.from({ length: 500 }, (_, n) => [`r${1000 + n}`, { n }] as const));

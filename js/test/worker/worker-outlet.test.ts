@@ -6,7 +6,7 @@ import { type Message, PART_MEMBERS, PARTS_AHEAD } from '../../src/worker/protoc
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('a slow source sends few parts ahead, too, and none of its members is lost', async () => {
+it('a slow source sends few parts ahead, too, and loses no members', async () => {
   const sent: Message[] = [];
   const outlet = new ListSender(1, (message) => void sent.push(message), never);
   const members = () => sent.flatMap(([, , part]) => part as number[]);
@@ -17,7 +17,7 @@ it('a slow source sends few parts ahead, too, and none of its members is lost', 
   }
   expect(members()).toEqual([0, 1, 2, 3]);
   expect(sent).toHaveLength(PARTS_AHEAD);
-  // What has waited leaves with the next part that is taken.
+  // The waiting members leave after the next part is taken.
   outlet.resumeAfterPart();
   expect(members()).toHaveLength(20);
   expect(sent).toHaveLength(PARTS_AHEAD + 1);

@@ -14,7 +14,7 @@ afterEach(closeAll);
 const rows = table<{ id: string; n: number }>()({ key: 'id', indexes: { byN: ['n'] } });
 const tables = { rows };
 
-/** What both handles have. */
+/** The type that both handles share. */
 type Db = RemoteStore<typeof tables>;
 
 const KEYS = [
@@ -45,7 +45,7 @@ function optionsOf(from: Random): object {
   };
 }
 
-/** A call, and what the model says of it; `undefined` where the two handles are compared alone. */
+/** A call, and the result of the model; `undefined` where the two handles are compared alone. */
 interface Step {
   readonly what: string;
   run(db: Db): Promise<unknown>;
@@ -174,7 +174,7 @@ const STEPS: readonly ((from: Random) => Step)[] = [
   },
 ];
 
-it('random calls give the same in a worker and in a page, and as a map says', async () => {
+it('random calls give the same results in a worker, in a page and in a map', async () => {
   await forSeeds(30, async (from, _seed, begin) => {
     const here = await open('here', { storage: memory(), tables });
     opened.push(() => here.close());

@@ -23,7 +23,7 @@ describe('a transaction', () => {
     expect([result, runs, await db.get('n')]).toEqual([10, 2, 11]);
   });
 
-  it('rejects with what it throws, or with what an edit refuses', async () => {
+  it('rejects with the exception of its function, or with the refusal of an edit', async () => {
     const { remote } = await seen();
     const thrown = new Error('mine');
     await expect(
@@ -43,12 +43,12 @@ describe('a transaction', () => {
       late = tx;
     });
     await expect(late?.get('a')).rejects.toMatchObject({ code: 'closed' });
-    // As in a page: an edit that nobody hears of would be lost.
+    // As in a page: the error of an edit must not be lost.
     expect(() => late?.put('a', 1)).toThrow(expect.objectContaining({ code: 'closed' }));
     expect(await remote.count()).toBe(0);
   });
 
-  it('takes rows as they are at the call, and refuses what cannot cross', async () => {
+  it('reads rows at the call, and refuses values that cannot cross', async () => {
     const { remote } = await seen();
     const row = { id: '', title: 'used again', status: 'open' };
     await remote.transaction((tx) => {
@@ -73,7 +73,7 @@ describe('a transaction', () => {
     expect(await remote.root).toBe(root);
   });
 
-  it('that is aborted ends in the worker, whatever its function waits for', async () => {
+  it('that is aborted ends in the worker, even if its function waits', async () => {
     const { remote, sent } = await seen();
     const ending = new AbortController();
     const call = remote.transaction(() => new Promise(() => {}), { signal: ending.signal });

@@ -1,4 +1,4 @@
-/** Values of a page that are no plain data: a store in a worker keeps, or refuses, just what a store in the page does. */
+/** Values of a page that are no plain data: a store in a worker keeps or refuses the same as a store in the page. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { reactive, readonly } from 'vue';
 import { HedgerowError, memory, open } from '../../src/index.js';
@@ -59,7 +59,7 @@ const MEMBERS: Readonly<Record<string, () => unknown>> = {
     },
   }),
 };
-/** Of a structured table the page refuses these as no plain objects; over a worker they are what JSON makes of them. */
+/** The page refuses these in a structured table, as they are no plain objects; over a worker their JSON is kept. */
 const LOOSER = /toJSON|class|address|boxed/;
 
 const tables = {
@@ -109,13 +109,13 @@ const CALLS: Readonly<Record<string, (db: Any, value: () => unknown) => Promise<
     }),
 };
 
-/** All rows, or how the call was refused. */
+/** Returns all rows, or how the call was refused. */
 async function outcome(db: Any, call: () => Promise<unknown>): Promise<unknown> {
   await db.clear();
   try {
     await call();
   } catch (error) {
-    // What the code of an app throws passes, where it is read in the page.
+    // Errors of the app pass where its code reads in the page.
     const { code } = error as HedgerowError;
     return error instanceof HedgerowError ? code : 'an error of the app';
   }

@@ -1,4 +1,4 @@
-/** What tests use of Node's `crypto`. */
+/** The part of Node's `crypto` that tests use. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { Buffer } from './buffer.js';
 

@@ -1,4 +1,4 @@
-/** What tests use of Node's `fs`: files of the repository, which Vite serves. */
+/** The part of Node's `fs` that tests use: Vite serves the files of the repository. */
 
 export function readFileSync(url: URL, encoding: 'utf8'): string {
   if (encoding !== 'utf8') throw new Error('only text can be read in a browser');

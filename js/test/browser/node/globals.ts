@@ -1,4 +1,4 @@
-/** What tests use of Node's globals. They are imported where they are used: the code under test must not see them. */
+/** The globals of Node that tests use. Tests import them: the code under test must not see them. */
 import { inject } from 'vitest';
 
 export { Buffer } from './buffer.js';

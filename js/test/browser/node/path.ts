@@ -1,2 +1,2 @@
-/** What tests use of Node's `path`. */
+/** The part of Node's `path` that tests use. */
 export { basename, relative } from 'pathe';

@@ -1,11 +1,11 @@
-/** A branch that is closed while news of it are still to be followed. */
+/** A branch closes while the handle still follows news of it. */
 import { expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
 import { failure, within } from '../../support/models/store-model.js';
 import { rest, until } from '../../support/watching.js';
 
-it('takes no view of the core from another handle, which would read and write another branch', async () => {
+it('a handle does not take a view of the core from another handle, which would read and write another branch', async () => {
   const shared = { ...memory(), isShared: true };
   const storage = watched(shared);
   const db = await open('closed branch', { storage });
@@ -17,7 +17,7 @@ it('takes no view of the core from another handle, which would read and write an
   for (let round = 0; round < 10; round++) {
     const twin = await db.branch('draft');
     await rest();
-    // The queue of the tab is busy while the news come, and the twin is closed.
+    // The queue of the tab is busy when the news come and the twin closes.
     let release = () => {};
     storage.hooks.write = () => {
       delete storage.hooks.write;
@@ -38,7 +38,7 @@ it('takes no view of the core from another handle, which would read and write an
     await busy;
     await until(() => draft.root === theirs.root);
     await rest(5);
-    // Whatever was let go of is taken again by now.
+    // By now every freed view is taken again.
     await db.put('main', round);
     expect(await draft.get('of')).toBe('draft');
     expect(await draft.get('round')).toBe(round);

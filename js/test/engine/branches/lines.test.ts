@@ -12,7 +12,7 @@ function rows(count: number, round = 0): Entry[] {
   );
 }
 
-/** What a call rejects with. */
+/** Returns the error that a call rejects with. */
 function caught(call: Promise<unknown>): Promise<unknown> {
   return call.then(
     () => undefined,
@@ -20,13 +20,13 @@ function caught(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Deletes everything that no commit reaches. */
+/** Deletes all chunks that no commit reaches. */
 async function collectAll(db: Store): Promise<void> {
   await db.compact();
 }
 
 describe('a snapshot', () => {
-  it('reads what the store was, by all reads, whatever is written and collected', async () => {
+  it('reads the store as it was, by all reads, after later writes and collections', async () => {
     const db = await open('test', { storage: memory() });
     await db.putMany(rows(3000));
     const { root } = db;
@@ -50,7 +50,7 @@ describe('a snapshot', () => {
     expect(storedBytes).toBeLessThan(1.3 * liveBytes);
   });
 
-  it('is let go of by `using`, and ends the reads under way first', async () => {
+  it('is released by `using`, after the reads in progress', async () => {
     const db = await open('test', { storage: memory() });
     await db.putMany(rows(20_000));
     let reading: AsyncIterator<[string, unknown]>;
@@ -68,7 +68,7 @@ describe('a snapshot', () => {
     expect((await db.stats()).storedBytes).toBeLessThan(2000);
   });
 
-  it('of an empty store, and one that is closed', async () => {
+  it('can be of an empty store, and fails after the store has closed', async () => {
     const db = await open('test', { storage: memory() });
     const snap = db.snapshot();
     await db.put('a', 1);
@@ -80,7 +80,7 @@ describe('a snapshot', () => {
 });
 
 describe('a branch', () => {
-  it('has reads and writes of its own, and costs no bytes', async () => {
+  it('has its own reads and writes, and costs no bytes', async () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     await db.putMany(rows(1000));
@@ -100,7 +100,7 @@ describe('a branch', () => {
       { name: 'main', root: db.root },
       { name: 'draft', root: draft.root, parent: 'main', base },
     ]);
-    // Another handle of it, in this tab and after opening the store again.
+    // The same holds for another handle, in this tab and after the store was opened again.
     const twin = await db.branch('draft');
     await twin.put('n', 7);
     expect([draft.root, await draft.get('n')]).toEqual([twin.root, 7]);
@@ -115,7 +115,7 @@ describe('a branch', () => {
     expect(await again.get('n')).toBe(8);
   });
 
-  it('keeps what it reaches from collection, until it is deleted', async () => {
+  it('keeps its chunks from collection until it is deleted', async () => {
     const db = await open('test', { storage: memory() });
     await db.putMany(rows(5000));
     const draft = await db.branch('draft');
@@ -134,14 +134,14 @@ describe('a branch', () => {
     const { storedBytes, liveBytes } = await db.stats();
     expect(storedBytes).toBeLessThan(1.3 * liveBytes);
     expectSame(await all(db), rows(5000, 1));
-    // One of the same name is another one.
+    // A new branch of the same name is another branch.
     const anew = await db.branch('draft');
     await anew.put('k000000', 'anew');
     expect(await again.get('k000000')).toBe('anew');
     expect((await db.branches()).length).toBe(2);
   });
 
-  it('forks from a snapshot and from a root that is stored', async () => {
+  it('forks from a snapshot and from a stored root', async () => {
     const db = await open('test', { storage: memory() });
     await db.putMany(rows(2000));
     const { root } = db;
@@ -163,7 +163,7 @@ describe('a branch', () => {
     expect((await db.branches()).map(({ name }) => name)).toEqual(['main', 'one', 'two']);
   });
 
-  it('can be what a handle stands on', async () => {
+  it('can be the branch of a handle', async () => {
     const db = await open('test', { storage: memory() });
     await db.put('a', 1);
     const draft = await db.branch('draft');
@@ -195,7 +195,7 @@ describe('a branch', () => {
     expect(await db.get('a')).toBe(1);
   });
 
-  it('is refused when it is not there or has no name', async () => {
+  it('is refused when it does not exist or has no name', async () => {
     const db = await open('test', { storage: memory() });
     await db.put('a', 1);
     const codes = async (...calls: (() => Promise<unknown>)[]) =>
@@ -223,7 +223,7 @@ describe('a branch', () => {
     expect(await codes(() => db.deleteBranch('main'))).toEqual(['invalid-argument']);
     expect(await codes(() => db.merge('main'))).toEqual(['invalid-argument']);
     expect(await codes(() => db.branch('x', { from: 'nothing' }))).toEqual(['invalid-argument']);
-    // A name that looks like a part of another ref.
+    // This name looks like a part of another ref.
     for (const name of ['a/b', 'branch/a', 'fork/a/b', '%2F', '__proto__', '🌿', '\u0000']) {
       const branch = await db.branch(name);
       await branch.put('name', name);
@@ -247,7 +247,7 @@ describe('a branch', () => {
 });
 
 describe('an undo', () => {
-  it('whose answer is lost is told as storage tells it, and made whole or not at all', async () => {
+  it('with a failed storage call takes effect as a whole or not at all, and reports the error', async () => {
     const storage = faulty(memory());
     const db = await open('test', { storage });
     await db.put('a', 1);

@@ -135,7 +135,7 @@ describe('random edits of branches in two tabs', () => {
           const one = held.shift();
           if (one === undefined) break;
           expectSame(await one.snap.scan().toArray(), sorted(one.rows), 'snapshot');
-          // A root that a snapshot holds, of this handle or another.
+          // A root that a snapshot of this handle or of another one holds.
           await db.resetTo(one.snap.root);
           one.snap.release();
           set(name, one.rows);

@@ -1,4 +1,4 @@
-/** What an app needs to show a draft and its conflicts: errors of merges, and the list of branches. */
+/** An app shows a draft and its conflicts by the errors of merges and the list of branches. */
 import { describe, expect, it } from 'vitest';
 import { type Conflict, HedgerowError, memory, open } from '../../../src/index.js';
 import type { Entry } from '../../support/models/store-model.js';
@@ -41,7 +41,7 @@ describe('the conflicts of a merge', () => {
     ];
     expect(error.conflicts).toEqual(conflicts);
     expect(error.message).toContain('4 keys were changed in both branches: "a", "b", "c", "new"');
-    // They are the same that `onConflict` gets.
+    // `onConflict` gets the same conflicts.
     const asked: Conflict[] = [];
     await caught(
       db.merge('draft', {
@@ -56,7 +56,7 @@ describe('the conflicts of a merge', () => {
     await db.close();
   });
 
-  it('are listed up to 100; the message has the number of all', async () => {
+  it('are listed up to 100, and the message has the total number', async () => {
     const db = await open('test', { storage: memory() });
     const rows = (value: string) =>
       Array.from({ length: 250 }, (_, at): Entry => [`k${at}`, value]);

@@ -12,7 +12,7 @@ async function expectConflict(call: Promise<unknown>, keys: string[]): Promise<v
 }
 
 describe('a merge', () => {
-  it('brings in what the branch has changed, once', async () => {
+  it('brings the changes of the branch in once', async () => {
     const db = await open('test', { storage: memory() });
     const rows: Model = new Map(
       Array.from({ length: 3000 }, (_, at): Entry => [`k${at}`, { at, text: 'x'.repeat(at % 90) }]),
@@ -31,7 +31,7 @@ describe('a merge', () => {
     expect(result).toEqual({ root: db.root, applied: 3, conflicts: 0 });
     await expectStore(db, rows);
     expect(await db.merge(draft)).toEqual({ root: db.root, applied: 0, conflicts: 0 });
-    // Only the changes since; a key that both branches changed to the same value is no conflict.
+    // Only later changes; a key that both branches changed to the same value is no conflict.
     await db.put('k1', 'main again');
     await draft.put('k5', 'draft');
     await draft.put('k6', 'both');
@@ -39,7 +39,7 @@ describe('a merge', () => {
     expect(await db.merge(draft)).toMatchObject({ applied: 1, conflicts: 0 });
     rows.set('k1', 'main again').set('k5', 'draft').set('k6', 'both');
     await expectStore(db, rows);
-    // And in the other direction.
+    // The other direction is the same.
     await draft.merge('main');
     await expectStore(draft, rows);
     await db.compact();
@@ -73,7 +73,7 @@ describe('a merge', () => {
     await expectStore(db, new Map([['d', 4]]));
   });
 
-  it('with a conflict changes nothing, or stores what `onConflict` returns', async () => {
+  it('with a conflict leaves the store as it is, or stores the value of `onConflict`', async () => {
     const db = await open('test', { storage: memory() });
     const rows: Entry[] = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => [key, 0]);
     await db.putMany(rows);
@@ -132,7 +132,7 @@ describe('a merge', () => {
     expect(await db.merge('draft')).toMatchObject({ applied: 0, conflicts: 0 });
   });
 
-  it('runs again when another writer was first, and keeps the changes of both', async () => {
+  it('runs again when another writer commits first, and keeps the changes of both', async () => {
     const db = await open('test', { storage: memory() });
     const rows = Array.from({ length: 4000 }, (_, at): Entry => [`k${at}`, at]);
     await db.putMany(rows);
@@ -143,7 +143,7 @@ describe('a merge', () => {
     const writing = (async () => {
       while (!isOver) {
         await db.put(`own${puts++}`, puts);
-        // Storage in memory never waits, and would leave the merge no turn.
+        // Storage in memory never waits, and would give the merge no turn.
         await new Promise((resolve) => setTimeout(resolve));
       }
     })();
@@ -176,7 +176,7 @@ describe('a merge', () => {
     await expect(db.merge(other)).rejects.toMatchObject({ code: 'invalid-argument' });
   });
 
-  it('that fails at any call of storage takes effect as a whole or not at all', async () => {
+  it('with any failed storage call takes effect as a whole or not at all', async () => {
     const { faulty } = await import('../../support/doubles/faulty-storage.js');
     const storage = faulty(memory());
     const db = await open('test', { storage });

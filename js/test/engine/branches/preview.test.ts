@@ -1,4 +1,4 @@
-/** Reviews of a branch: what it has changed since it was forked, and what a merge of it would do. */
+/** Reviews of a branch: its changes since the fork, and the outcome of a merge. */
 import { describe, expect, it } from 'vitest';
 import { type Change, type Conflict, memory, open, type Store } from '../../../src/index.js';
 import { type Model, merged, tabs } from '../../support/models/merge-model.js';
@@ -20,7 +20,7 @@ const ABC: Entry[] = [
   ['c', 3],
 ];
 
-/** What leads from some rows to others. */
+/** Returns the changes that lead from some rows to others. */
 function between(before: Iterable<Entry>, after: Iterable<Entry>): Change[] {
   const [old, now] = [new Map(before), new Map(after)];
   const keys = sorted([...old, ...now]).map(([key]) => key);
@@ -34,7 +34,7 @@ function between(before: Iterable<Entry>, after: Iterable<Entry>): Change[] {
 }
 
 describe('changesSinceFork', () => {
-  it('has what the branch has changed, and nothing that the other one has', async () => {
+  it('has the changes of the branch, and no changes of the other branch', async () => {
     const db = await storeOf(ABC);
     const draft = await db.branch('draft');
     expect(await draft.changesSinceFork().toArray()).toEqual([]);
@@ -51,18 +51,18 @@ describe('changesSinceFork', () => {
     expect(await draft.changesSinceFork().toArray()).toEqual(expected);
     expect(await draft.changesSinceFork({ gt: 'b' }).toArray()).toEqual(expected.slice(1));
     expect(await draft.changesSinceFork().first()).toEqual(expected[0]);
-    // As `diff` from what `branches` tells.
+    // The same as `diff` from the base that `branches` returns.
     const { base = '' } = (await db.branches()).find(({ name }) => name === 'draft') ?? {};
     expect(await db.diff(base, draft.root).toArray()).toEqual(expected);
   });
 
-  it('begins anew with each merge, in either direction', async () => {
+  it('starts again with each merge, in either direction', async () => {
     const db = await storeOf(ABC);
     const draft = await db.branch('draft');
     await draft.put('d', 1);
     await db.put('e', 1);
     await draft.merge('main');
-    // What it has not given away, and what it has taken.
+    // Changes that the draft has not passed on count; changes that it took do not.
     expect(await draft.changesSinceFork().toArray()).toEqual([add('d', 1)]);
     await db.merge('draft');
     expect(await draft.changesSinceFork().toArray()).toEqual([]);
@@ -70,7 +70,7 @@ describe('changesSinceFork', () => {
     expect(await draft.changesSinceFork().toArray()).toEqual([del('d', 1)]);
   });
 
-  it('of a branch of a branch is since that one', async () => {
+  it('of a branch of a branch starts at the second fork', async () => {
     const db = await storeOf(ABC);
     const draft = await db.branch('draft');
     await draft.put('d', 1);
@@ -80,7 +80,7 @@ describe('changesSinceFork', () => {
     expect(await draft.changesSinceFork().toArray()).toEqual([add('d', 1)]);
   });
 
-  it('still has it after the other branch was rewritten and compacted', async () => {
+  it('works after the other branch was rewritten and compacted', async () => {
     const db = await open('test', { storage: memory() });
     const rows = (round: number): Entry[] =>
       Array.from({ length: 2000 }, (_, at) => [`k${at}`, { at, round }]);
@@ -96,7 +96,7 @@ describe('changesSinceFork', () => {
     ]);
   });
 
-  it('is refused where there is no fork', async () => {
+  it('is refused without a fork', async () => {
     const db = await storeOf(ABC);
     const draft = await db.branch('draft');
     const inner = await draft.branch('inner');
@@ -140,7 +140,7 @@ describe('previewMerge', () => {
     return { db, draft };
   }
 
-  it('tells changes and conflicts, and writes nothing', async () => {
+  it('returns changes and conflicts without a write', async () => {
     const { db, draft } = await both();
     const [before, roots] = [await all(db), [db.root, draft.root]];
     const branches = await db.branches();
@@ -175,7 +175,7 @@ describe('previewMerge', () => {
     expect(back.changed).toBe((await draft.merge('main')).applied);
   });
 
-  it('keeps the first changes, as many as `limit` says, and all conflicts', async () => {
+  it('keeps the first `limit` changes, and all conflicts', async () => {
     const db = await storeOf();
     const keys = Array.from({ length: 2500 }, (_, at) => `k${String(at).padStart(4, '0')}`);
     await db.putMany(keys.map((key) => [`c${key}`, 0]));
@@ -194,7 +194,7 @@ describe('previewMerge', () => {
     }
   });
 
-  it('is refused as a merge is', async () => {
+  it('is refused for the same reasons as a merge', async () => {
     const { db } = await both();
     const stranger = await open('stranger', { storage: memory() });
     for (const [branch, code] of [
@@ -215,7 +215,7 @@ describe('previewMerge', () => {
     await expect(db.previewMerge('draft')).rejects.toMatchObject(failure('closed'));
   });
 
-  it('holds nothing once it has settled', async () => {
+  it('holds no commit after it settles', async () => {
     const { db, draft } = await both();
     for (let at = 0; at < 10; at++) {
       await db.previewMerge('draft');
@@ -241,7 +241,7 @@ function edit(from: Random, rows: Model, round: number): Entry[] {
   return puts;
 }
 
-it('a preview is what the merge then does, for random histories of two tabs', async () => {
+it('a preview equals the merge after it, for random histories of two tabs', async () => {
   await forSeeds(60, async (from, _, begin) => {
     const storage = tabs();
     const first = await open('test', { storage });
@@ -262,7 +262,7 @@ it('a preview is what the merge then does, for random histories of two tabs', as
           await db.delete(key);
         }
       }
-      // The last common ancestor of the two is the draft, or main, as it was merged last.
+      // The last common ancestor of the two is the last merged draft or main.
       begin({ round });
       expectSame(await draft.changesSinceFork().toArray(), between(base, rows.draft), 'review');
       const [into, name] = from.pick([

@@ -14,7 +14,7 @@ interface Change extends CommitResult<unknown> {
   readonly isKept: boolean;
 }
 
-/** Takes a change back in `rows`. */
+/** Reverts a change in `rows`. */
 function reverted(rows: Rows, from: Rows, to: Rows) {
   const keys = [...new Set([...from.keys(), ...to.keys()])].sort();
   const kept: string[] = [];
@@ -60,7 +60,7 @@ const write = (db: Store, edits: [string, number | undefined][], keep: boolean) 
 
 const entriesOf = (rows: Rows) => sorted([...rows]).map(([key, n]) => [key, { n }]);
 
-/** Waits for what the other handle has committed, which is heard a moment later. `check` tells if it never is. */
+/** Waits for the commits of the other handle, which arrive a moment later. `check` fails when they never do. */
 async function hear(db: Store, rows: Rows): Promise<void> {
   const wanted = entriesOf(rows);
   for (let turns = 0; turns < MAX_TURNS && !isDeepStrictEqual(await all(db), wanted); turns++) {

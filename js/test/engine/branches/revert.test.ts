@@ -1,4 +1,4 @@
-/** `commit` tells the roots around its own change; `revert` takes that change back, and nothing of others. */
+/** `commit` returns the roots around its own change; `revert` reverts that change and no other change. */
 import { describe, expect, it } from 'vitest';
 import { turn } from '../../../src/base/scheduler.js';
 import { type Conflict, memory, open, type Store, type Transaction } from '../../../src/index.js';
@@ -20,7 +20,7 @@ describe('commit', () => {
     expect(done.after).not.toBe(root);
   });
 
-  it('resolves to one root when it changes nothing', async () => {
+  it('resolves to one root when the store does not change', async () => {
     const db = await storeOf(ABC);
     const { root } = db;
     expect(await db.commit(() => 7)).toMatchObject({ value: 7, before: root, after: root });
@@ -31,7 +31,7 @@ describe('commit', () => {
     expect([same.before, same.after]).toEqual([root, root]);
   });
 
-  it('has nothing of others between its roots, with many writers at once', async () => {
+  it('has no changes of others between its roots, with many writers at once', async () => {
     const [one, two] = await twoHandles(ABC);
     const edits = Array.from({ length: 40 }, (_, at) => {
       const db = at % 2 ? one : two;
@@ -43,7 +43,7 @@ describe('commit', () => {
       return Promise.all([done, other]);
     });
     const done = await Promise.all(edits);
-    // A handle hears of the commits of others a moment later.
+    // The commits of other handles arrive a moment later.
     await expect.poll(() => one.get('n')).toBe(40);
     for (const [at, [{ before, after }]] of done.entries()) {
       const changes = await one.diff(before, after).toArray();
@@ -51,7 +51,7 @@ describe('commit', () => {
     }
   });
 
-  it('is made on the head that it was rebuilt on, when it was run again', async () => {
+  it('has the head of its last run as the root before, when it runs again', async () => {
     const [one, two] = await twoHandles(ABC);
     let runs = 0;
     const { before, after } = await one.commit(async (tx) => {
@@ -64,7 +64,7 @@ describe('commit', () => {
     expect(changes).toEqual([{ op: 'change', key: 'b', oldValue: 2, newValue: 'mine' }]);
   });
 
-  it('rejects with what its function throws, and writes nothing', async () => {
+  it('rejects with the error of its function, and makes no commit', async () => {
     const db = await storeOf(ABC);
     const { root } = db;
     const thrown = db.commit((tx) => {
@@ -77,7 +77,7 @@ describe('commit', () => {
 });
 
 describe('revert', () => {
-  it('brings values and deleted rows back, and has inserted rows vanish', async () => {
+  it('restores values and deleted rows, and removes inserted rows', async () => {
     const db = await storeOf(ABC);
     const { before, after } = await db.commit((tx) => {
       tx.put('a', 'changed');
@@ -92,17 +92,17 @@ describe('revert', () => {
     expect(db.root).toBe(before);
   });
 
-  it('takes back a change of which other writes came before and after, in another handle', async () => {
+  it('reverts a change with other writes around it, in another handle', async () => {
     const [one, two] = await twoHandles(ABC);
     const { before, after } = await set(one, 'a', 'mine');
     await two.putMany(Array.from({ length: 2000 }, (_, at) => [`n${at}`, at]));
     await two.delete('b');
     expect(await two.revert(before, after)).toMatchObject({ reverted: 1, kept: [] });
-    // A handle hears of the commits of others a moment later.
+    // The commits of other handles arrive a moment later.
     await expect.poll(() => one.getMany(['a', 'b', 'n7'])).toEqual([1, undefined, 7]);
   });
 
-  it('keeps rows that were changed meanwhile, and tells them', async () => {
+  it('keeps rows that were changed in the meantime, and returns them', async () => {
     const [one, two] = await twoHandles(ABC);
     const { before, after } = await one.commit((tx) => {
       for (const key of ['a', 'b', 'c', 'd', 'e']) tx.put(key, 'mine');
@@ -112,7 +112,7 @@ describe('revert', () => {
     await two.delete('d');
     await two.put('e', 'theirs');
     const { reverted, kept } = await one.revert(before, after);
-    // `d` is gone already, as it was before.
+    // `d` is already gone, as it was before.
     expect([reverted, kept]).toEqual([1, ['a', 'b', 'e']]);
     expect(await all(one)).toEqual([
       ['a', 'theirs'],
@@ -153,7 +153,7 @@ describe('revert', () => {
     expect(await db.get('d')).toBe(undefined);
   });
 
-  it('is done again by `revert(after, before)`', async () => {
+  it('is undone by `revert(after, before)`', async () => {
     const db = await storeOf(ABC);
     const { before, after } = await db.commit((tx) => {
       tx.put('a', 'mine');
@@ -168,7 +168,7 @@ describe('revert', () => {
     }
   });
 
-  it('changes nothing, and makes no commit, when there is nothing to take back', async () => {
+  it('leaves the root as it is, and makes no commit, without a change to revert', async () => {
     const db = await storeOf(ABC);
     const { before, after } = await set(db, 'a', 'mine');
     const nothing = { root: after, reverted: 0, kept: [] };
@@ -180,7 +180,7 @@ describe('revert', () => {
     expect(db.root).toBe(root);
   });
 
-  it('takes the first change of a store back, and a change that emptied it', async () => {
+  it('reverts the first change of a store, and a change that emptied it', async () => {
     const db = await open('test', { storage: memory() });
     const first = await set(db, 'a', 1);
     await db.revert(first.before, first.after);
@@ -191,7 +191,7 @@ describe('revert', () => {
     expect(await all(db)).toEqual(ABC);
   });
 
-  it('brings large values, bytes and exact numbers back as they were stored', async () => {
+  it('restores large values, bytes and exact numbers as they were stored', async () => {
     const db = await storeOf([]);
     const large = 'x'.repeat(300_000);
     const bytes = Uint8Array.from({ length: 200_000 }, (_, at) => at % 251);
@@ -208,7 +208,7 @@ describe('revert', () => {
     expect(await db.get('bytes')).toEqual(bytes);
   });
 
-  it('has indexes, sum trees and watchers follow, in one call', async () => {
+  it('updates indexes, sum trees and watchers in one call', async () => {
     const storage = memory();
     const indexes = { n: { path: '/n' } };
     const db = await open('test', { storage, indexes, sums: { total: { sum: '/n' } } });
@@ -233,7 +233,7 @@ describe('revert', () => {
     expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
   });
 
-  it('works on branches, with roots of other branches too', async () => {
+  it('works on branches, and with roots of other branches', async () => {
     const db = await storeOf(ABC);
     const { before, after } = await set(db, 'a', 'mine');
     const draft = await db.branch('draft');
@@ -265,7 +265,7 @@ describe('revert', () => {
     await expect(other.revert(after, after)).rejects.toEqual(failure('invalid-argument'));
   });
 
-  it('rejects with `missing-chunk` when a root was collected, and changes nothing', async () => {
+  it('rejects with `missing-chunk` after a root was collected, and the store does not change', async () => {
     const db = await storeOf(ABC);
     await db.putMany(Array.from({ length: 500 }, (_, at) => [`k${at}`, 'x'.repeat(400)]));
     const { before, after } = await set(db, 'k7', 'mine');
@@ -278,7 +278,7 @@ describe('revert', () => {
     await db.put('a', 2);
   });
 
-  it('takes back what was kept until it is released, whatever is collected', async () => {
+  it('reverts a held change until its release, whatever is collected', async () => {
     const storage = memory();
     const [one, two] = await twoHandles(ABC, storage);
     for (const db of [one, two]) {
@@ -310,7 +310,7 @@ describe('revert', () => {
     const putting = (async () => {
       for (let at = 0; !isOver; at++) {
         await two.put(`n${at % 9}`, at);
-        // As storage of a browser does; without it a page could load nothing.
+        // Storage of a browser waits as well; without the wait a page could not load at all.
         await turn();
       }
     })();
@@ -322,7 +322,7 @@ describe('revert', () => {
     await putting;
   });
 
-  it('reads what the change touched, and not what others have changed since', async () => {
+  it('reads the rows of the change, and no later changes of others', async () => {
     const asked = async (others: number) => {
       const db = await storeOf(Array.from({ length: 100 }, (_, at) => [`k${at}`, at]));
       const mine = async (tx: Transaction) => {

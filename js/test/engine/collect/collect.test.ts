@@ -1,4 +1,4 @@
-/** Collection: it frees the space of dead chunks, and never deletes a chunk in use. */
+/** A collection frees the space of dead chunks, and never deletes a chunk in use. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Change, memory, open, type Store } from '../../../src/index.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
@@ -31,7 +31,7 @@ function storedBytes({ stored }: ReturnType<typeof watched>): number {
 
 describe('a collection', () => {
   it('frees the space of overwritten rows, as stats shows', async () => {
-    // So that no collection starts by itself.
+    // Keeps a collection from starting by itself.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     onTestFinished(() => {
       vi.useRealTimers();
@@ -57,7 +57,7 @@ describe('a collection', () => {
     expect((await db.compact()).segmentsDeleted).toBe(0);
   });
 
-  it('frees what a watch and a count began with, while they go on', async () => {
+  it('frees the first rows of a watch and a count while they continue', async () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     await db.putMany(rows(2000, 0));
@@ -108,7 +108,7 @@ describe('a collection', () => {
     const db = await open('test', { storage });
     await db.putMany(rows(1000, 0));
     const before = storedBytes(inner);
-    // The last transaction fails, and so does the deletion of the segments written before.
+    // The last transaction fails, and so does the deletion of earlier segments.
     const error = new Error('cut off');
     const [count, at] = isDeep ? [60_000, 9] : [30_000, 6];
     storage.fail({
@@ -142,7 +142,7 @@ describe('a collection', () => {
     expectSame(await all(await open('test', { storage })), values[2]);
   });
 
-  it('that fails loses nothing, and the next one succeeds', async () => {
+  it('that fails loses no row, and the next one succeeds', async () => {
     const inner = memory();
     const storage = faulty(inner);
     const error = new Error('for a test');
@@ -197,7 +197,7 @@ function settledAfter(ms: number): Promise<void> {
 }
 
 describe('among several handles', () => {
-  it('one is the collector, and the next takes the role when it is closed', async () => {
+  it('one is the collector, and another takes the role after its close', async () => {
     const storage = memory();
     const first = await open('test', { storage });
     const second = await open('test', { storage });
@@ -207,7 +207,7 @@ describe('among several handles', () => {
     await within(untilItCollects(second));
   });
 
-  it('a scan in one returns its rows to the end, while another rewrites and collects', async () => {
+  it('a scan in one handle returns its rows to the end, while another handle rewrites and collects', async () => {
     const count = isDeep ? 20_000 : 6000;
     const storage = watched(memory());
     const collector = await open('test', { storage });
@@ -233,7 +233,7 @@ describe('among several handles', () => {
     expect(storedBytes(storage)).toBeLessThan(1.07 * liveBytes);
   });
 
-  it('single reads and edits on a commit that was collected use the newest commit', async () => {
+  it('single reads and edits on a collected commit use the newest commit', async () => {
     const [count, middle, later] = isDeep ? [20_000, 10_000, 15_000] : [4000, 2000, 3000];
     const [middleKey, laterKey] = [middle, later].map(
       (at) => `k${String(at).padStart(6, '0')}`,
@@ -258,7 +258,7 @@ describe('among several handles', () => {
     expect(await all(other)).toHaveLength(count - 1);
   });
 
-  it('segments that a load stored early stay until it commits', async () => {
+  it('segments that a load stores early stay until it commits', async () => {
     const storage = watched(memory());
     const collector = await open('test', { storage });
     const other = await open('test', { storage });
@@ -281,7 +281,7 @@ describe('among several handles', () => {
     expect(await all(await open('test', { storage }))).toHaveLength((isDeep ? 30_000 : 24_000) + 2);
   });
 
-  it('segments that a load of the collector stores during its reads of locks stay, too', async () => {
+  it('segments that a load of the collector stores while it reads locks stay, too', async () => {
     const inner = watched(memory());
     let go = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -298,7 +298,7 @@ describe('among several handles', () => {
     const db = await open('test', { storage });
     const entries = rows(isDeep ? 30_000 : 15_000, 0);
     const source = async function* () {
-      // Enough for a segment to be made, and too few for it to be written.
+      // The load makes a segment, and does not write it yet.
       yield* entries.slice(0, 6000);
       await gate;
       yield* entries.slice(6000);
@@ -324,7 +324,7 @@ async function untilItCollects(db: Store): Promise<void> {
   }
 }
 
-/** Three handles at work at the same time; any of them may be closed and opened again. */
+/** Three handles work at the same time; any of them may close and open again. */
 async function session(from: Random, _seed: number, begin: BeginStep): Promise<void> {
   const storage = memory();
   const handles = await Promise.all(

@@ -1,4 +1,4 @@
-/** How much a store keeps of what is dead, counted at each write: while writers never rest, and after. */
+/** The bytes of dead chunks that a store keeps, counted at each write: while writers never rest, and after. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
@@ -8,12 +8,12 @@ import { random as seeded } from '../../support/random.js';
 
 const ROWS = 20_000;
 const MIB = 1 << 20;
-/** What may be stored besides 2.5 times what is live. */
+/** The bytes that a store may have above 2.5 times its live bytes. */
 const CONSTANT_BYTES = 6 * MIB;
-/** The engine of the browser that this runs in, if it does. */
+/** The engine of the browser that runs this test, if a browser does. */
 const { ENGINE } = process.env;
 
-/** The text of a row: about 190 characters, of other bytes each time. */
+/** Returns the text of a row: about 190 characters, with other bytes in each round. */
 function textOf(round: number, at: number): string {
   return noise(round * ROWS + at, 25 * `${round} ${at} `.length);
 }
@@ -29,8 +29,8 @@ function bytesOf({ stored }: WatchedStorage): number {
 }
 
 /**
- * Has the most noted that is stored after any write. Before one is too early: a deletion that the engine serves first
- * may be under way.
+ * Notes the most bytes that are stored after any write. Before a write is too early: the engine may still serve an
+ * earlier deletion.
  */
 function measured(): { storage: WatchedStorage; most(): number } {
   let most = 0;
@@ -70,7 +70,7 @@ const WORKLOADS: Record<string, (db: Store, times: number) => Promise<unknown>> 
   },
 };
 
-/** As the browser has it, one that calls back only when it must, and one that is slow to delete. */
+/** A normal browser, a browser that calls back only when it must, and a browser that deletes slowly. */
 const BROWSERS: Record<string, (storage: WatchedStorage) => void> = {
   '': () => {},
   ', in a browser that is never idle': () => {
@@ -95,14 +95,14 @@ const CASES = Object.entries(BROWSERS).flatMap(([where, become]) =>
     what: what + where,
     become,
     work,
-    // What is written while a deletion is under way is on top, a load at most: in a browser, and where deletions are slow.
+    // Writes during a deletion add a load at most, in a browser and where deletions are slow.
     loads: ENGINE || where === SLOW ? 1 : 0,
   })),
 );
 
-describe('however long writers write without a rest', () => {
+describe('while writers never rest', () => {
   for (const { what, become, work, loads } of sampled(CASES)) {
-    it(`at most 2.5 times what is live is stored, and a constant, when they ${what}`, async () => {
+    it(`a store keeps at most 2.5 times its live bytes, and a constant, when they ${what}`, async () => {
       const { storage, most } = measured();
       become(storage);
       const db = await open('test', { storage });
@@ -116,7 +116,7 @@ describe('however long writers write without a rest', () => {
           `${(most() / liveBytes).toFixed(2)} x stored (${(most() / MIB).toFixed(1)} MiB of ${(liveBytes / MIB).toFixed(1)})`,
       );
       expect(most()).toBeLessThan((2.5 + loads) * liveBytes + CONSTANT_BYTES);
-      // It is no proof, if no more was ever written.
+      // The test proves its point only if more bytes were written.
       expect(bytes).toBeGreaterThan(2 * (2.5 * liveBytes + CONSTANT_BYTES));
       const restsMs = performance.now();
       const isSmall = () => bytesOf(storage) <= 1.2 * liveBytes;

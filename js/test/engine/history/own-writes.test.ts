@@ -1,4 +1,4 @@
-/** Reads of a handle come after its puts and deletes that were called for before, awaited or not. */
+/** Reads of a handle see its earlier puts and deletes, awaited or not. */
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
@@ -47,7 +47,7 @@ const READS: Record<string, [read: (db: Store) => Promise<unknown>, expected: un
 };
 
 describe.each(Object.entries(READS))('%s', (_, [read, expected]) => {
-  it('sees puts and deletes that nobody awaits', async () => {
+  it('sees puts and deletes without an await', async () => {
     const { db, storage } = await opened();
     storage.hooks.write = () => new Promise((resolve) => setTimeout(resolve, 10));
     const edits = [
@@ -63,7 +63,7 @@ describe.each(Object.entries(READS))('%s', (_, [read, expected]) => {
     await db.close();
   });
 
-  it('sees what is under way already, and what is called for while that is', async () => {
+  it('sees writes in progress, and writes that are called while those run', async () => {
     const { db, storage } = await opened();
     let proceed = () => {};
     storage.hooks.write = () =>
@@ -86,7 +86,7 @@ describe.each(Object.entries(READS))('%s', (_, [read, expected]) => {
     await db.close();
   });
 
-  it('does not wait for other keys, nor for another handle', async () => {
+  it('does not wait for other keys or for another handle', async () => {
     const { db, storage } = await opened();
     const other = await db.branch('other');
     let proceed = () => {};
@@ -101,7 +101,7 @@ describe.each(Object.entries(READS))('%s', (_, [read, expected]) => {
       db.put('e', { n: 5 }),
     ];
     await new Promise((resolve) => setTimeout(resolve, 5));
-    // They hang until somebody lets them go on.
+    // The edits hang until the interval lets them continue.
     expect(await db.get('a')).toEqual({ n: 1 });
     expect(await db.has('none')).toBe(false);
     expect(await db.getMany(['a', 'none'])).toEqual([{ n: 1 }, undefined]);
@@ -115,7 +115,7 @@ describe.each(Object.entries(READS))('%s', (_, [read, expected]) => {
   });
 });
 
-it('a put that is refused is not seen, and fails no read', async () => {
+it('a refused put is not visible, and fails no read', async () => {
   const { db } = await opened();
   let deep: unknown = 1;
   for (let level = 0; level < 600; level++) deep = [deep];
@@ -126,7 +126,7 @@ it('a put that is refused is not seen, and fails no read', async () => {
   await db.close();
 });
 
-it('a put that storage fails is not seen', async () => {
+it('a put that fails in storage is not visible', async () => {
   const { db, storage } = await opened();
   storage.hooks.write = () => Promise.reject(new Error('full'));
   const bad = db.put('a', 5);
@@ -135,7 +135,7 @@ it('a put that storage fails is not seen', async () => {
   expect(await reading).toEqual({ n: 1 });
 });
 
-it('a read that waits is refused when the store is closed meanwhile', async () => {
+it('a waiting read is refused when the store closes', async () => {
   const { db, storage } = await opened();
   storage.hooks.write = () => new Promise((resolve) => setTimeout(resolve, 10));
   const put = db.put('a', 5);
@@ -145,7 +145,7 @@ it('a read that waits is refused when the store is closed meanwhile', async () =
   await Promise.all([put, closing]);
 });
 
-it('reads inside of a transaction that holds others up see a put, too', async () => {
+it('reads inside of a transaction that blocks others see a put, too', async () => {
   const { db } = await opened();
   const other = await db.branch('main');
   let runs = 0;
@@ -160,7 +160,7 @@ it('reads inside of a transaction that holds others up see a put, too', async ()
   await db.close();
 });
 
-it('any order of puts, deletes and reads is as if each had been awaited', async () => {
+it('puts, deletes and reads in any order have the results of awaited calls', async () => {
   await forSeeds(30, async (from) => {
     const { db, storage } = await opened();
     storage.hooks.write = async () => {
@@ -188,7 +188,7 @@ it('any order of puts, deletes and reads is as if each had been awaited', async 
         for (let left = from.below(6); left > 0; left--) await Promise.resolve();
         if (from.below(3) === 0) await new Promise((next) => setImmediate(next));
       } else {
-        // What comes later may be seen, too: no edit of these keys does.
+        // A read may see later edits, too, but none of these keys has one.
         const expected = sorted(rows) as Entry[];
         const before = calls.length;
         if (kind === 4) same(db.get(key), rows.get(key), what);

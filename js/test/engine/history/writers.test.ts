@@ -12,7 +12,7 @@ async function twoHandles(storage: Storage = memory()) {
 }
 
 describe('a handle that is behind', () => {
-  it('puts on top of the commits of another handle', async () => {
+  it('puts rows on the commits of another handle', async () => {
     const [one, other] = await twoHandles();
     await one.put('a', 1);
     await other.put('b', 2);
@@ -43,7 +43,7 @@ describe('a handle that is behind', () => {
     ]);
   });
 
-  it('commits its bulk changes on top of those of another handle', async () => {
+  it('makes its bulk changes on the commits of another handle', async () => {
     const [one, other] = await twoHandles();
     const rows = Array.from({ length: 2000 }, (_, at): Entry => [`k${at}`, at]);
     await one.putMany([
@@ -60,7 +60,7 @@ describe('a handle that is behind', () => {
     expectSame(await all(other), sorted([['k1', 'again'], ['late', 1], ...rest]));
   });
 
-  it('keeps what another handle puts while its own rows arrive', async () => {
+  it('keeps puts of another handle while its own rows arrive', async () => {
     await forSeeds(20, async (from, _, begin) => {
       const storage = memory();
       const [one, other] = await twoHandles(storage);
@@ -71,7 +71,7 @@ describe('a handle that is behind', () => {
       const lastWords = new Set<string>();
       const source = async function* (): AsyncGenerator<Entry> {
         for (const key of mine) {
-          // Puts that change nothing count as well.
+          // Puts that leave the row as it is count as well.
           yield [key, 0];
           const theirs = from.pick(keys);
           const db = from.pick([one, other]);
@@ -107,7 +107,7 @@ describe('a handle that is behind', () => {
 });
 
 describe('calls on one handle', () => {
-  it('run in their order, whether or not they are awaited', async () => {
+  it('run in their order, awaited or not', async () => {
     await forSeeds(60, async (from, _, begin) => {
       const db = await open('test', { storage: memory() });
       const keys = Array.from({ length: 12 }, (_, at) => `k${at}`);
@@ -115,7 +115,7 @@ describe('calls on one handle', () => {
       const calls: Promise<unknown>[] = [];
       for (let call = 0; call < 25; call++) {
         const [key, some] = [from.pick(keys), from.shuffle(keys).slice(0, from.below(8))];
-        // Few values, so that many writes change nothing.
+        // With few values many writes leave the row as it is.
         const value = from.below(3);
         const kind = from.below(7);
         begin({ kind, key, some, value });
@@ -196,7 +196,7 @@ describe('calls on one handle', () => {
 });
 
 describe('a race', () => {
-  it('lost again and again is won in the end', async () => {
+  it('that is lost again and again is won in the end', async () => {
     const storage = watched(memory());
     const [one, other] = await twoHandles(storage);
     let races = 0;
@@ -217,7 +217,7 @@ describe('a race', () => {
     ]);
   });
 
-  it('lost for ever rejects with conflict, and the store works', async () => {
+  it('that is always lost rejects with conflict, and the store works', async () => {
     const storage = watched(memory());
     const [one, other] = await twoHandles(storage);
     let races = 0;
@@ -266,7 +266,7 @@ describe('a race', () => {
         const db = from.pick(handles);
         const key = `k${from.below(200)}`;
         begin({ put: key, by: handles.indexOf(db) });
-        // A new value each time, so that every put changes something.
+        // A new value each time, so that every put changes the row.
         await db.put(key, { turn, text: from.text(50) });
         model.set(key, await db.get(key));
       }

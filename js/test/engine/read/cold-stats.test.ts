@@ -8,7 +8,7 @@ describe('stats', () => {
     ['packed', () => 'x'.repeat(200)],
     ['not packed', (at: number) => noise(at, 200)],
   ])(
-    'of a handle just opened are those of the handle that wrote, where leaves are %s',
+    'of a new handle equal the stats of the handle that wrote, where leaves are %s',
     async (_, textOf) => {
       const storage = memory();
       const db = await open('test', { storage });

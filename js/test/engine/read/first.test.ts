@@ -39,7 +39,7 @@ describe('the first row', () => {
     expect(await db.scan(range).values().first()).toEqual(first?.[1]);
   });
 
-  it('reads one row, not a block of them', async () => {
+  it('needs a read of one row, not of a block', async () => {
     const db = await open('large', { storage: memory(), cacheBytes: 0 });
     const text = 'x'.repeat(300_000);
     await db.putMany(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((key) => [key, { key, text }]));
@@ -57,7 +57,7 @@ describe('the first row', () => {
     expect(parsed).toBeLessThan(400_000);
   });
 
-  it('is that of the model, for random scans of a store, a snapshot and a transaction', async () => {
+  it('equals the first row of the model, for random scans of a store, a snapshot and a transaction', async () => {
     const db = await indexed();
     const rows = sorted(ROWS);
     using snap = db.snapshot();
@@ -89,7 +89,7 @@ describe('the first row', () => {
     });
   });
 
-  it('in a transaction is all that it has read: a change of a later row is no reason to run again', async () => {
+  it('of a transaction is all that it reads: a change of a later row does not run it again', async () => {
     const db = await indexed();
     const runs: unknown[] = [];
     await db.transaction(async (tx) => {
@@ -106,7 +106,7 @@ describe('the first row', () => {
     expect(runs.slice(1)).toEqual([ROWS[0], ['k0000', 'now']]);
   });
 
-  it('of changes and of a diff', async () => {
+  it('exists for changes and for a diff', async () => {
     const db = await open('test', { storage: memory() });
     const { root } = db;
     expect(await db.changes(root).first()).toBeUndefined();
@@ -116,7 +116,7 @@ describe('the first row', () => {
     expect(await db.diff(root, db.root).first()).toEqual(first);
   });
 
-  it('fails as a scan does, and leaves nothing held', async () => {
+  it('fails as a scan does, and leaves no hold', async () => {
     const db = await indexed();
     await expect(db.scan({ prefix: 1 } as never).first()).rejects.toMatchObject(
       failure('invalid-key'),

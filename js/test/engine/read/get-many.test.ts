@@ -10,7 +10,7 @@ const READS = isDeep ? 6 : 3;
 const keyOf = (at: number) => `row/${String((at * 7919) % COUNT).padStart(6, '0')}`;
 const KEYS = Array.from({ length: COUNT }, (_, at) => keyOf(at));
 
-/** A store in which all rows have the same number. */
+/** Returns a store in which all rows have the same number. */
 async function storeAt(round: number): Promise<Store> {
   const db = await open('many', { storage: memory() });
   await putAll(db, round);
@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 describe('a read of many keys', () => {
-  it('is answered in parts, and in the order of the keys', async () => {
+  it('is answered in parts, in the order of the keys', async () => {
     const db = await storeAt(1);
     const parse = vi.spyOn(JSON, 'parse');
     const wanted = ['none', ...KEYS, KEYS[7] as string, 'no other'];
@@ -40,7 +40,7 @@ describe('a read of many keys', () => {
     await db.close();
   });
 
-  it('is of one commit, whatever is written and collected meanwhile', async () => {
+  it('reads one commit, during writes and collections', async () => {
     const db = await storeAt(0);
     const snapshot = db.snapshot();
     let isOver = false;
@@ -61,7 +61,7 @@ describe('a read of many keys', () => {
     await db.close();
   });
 
-  it('in a transaction is of its commit and its own edits', async () => {
+  it('reads the commit and the own edits of its transaction', async () => {
     const db = await storeAt(1);
     const rounds = await db.transaction(async (tx) => {
       tx.put(KEYS[0] as string, { round: 2 });
@@ -77,7 +77,7 @@ describe('a read of many keys', () => {
     await db.close();
   });
 
-  it('refuses what is no key, wherever it stands, and a store that is closed meanwhile', async () => {
+  it('refuses a bad key at any position, and a store that closes in the meantime', async () => {
     const db = await storeAt(1);
     await expect(db.getMany([...KEYS, '\ud800'])).rejects.toEqual(
       failure('invalid-key', { row: COUNT }),

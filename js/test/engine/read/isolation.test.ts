@@ -1,4 +1,4 @@
-/** A read sees one commit, whatever is written while it goes on. */
+/** A read sees one commit, with any writes during it. */
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
@@ -41,7 +41,7 @@ const changes: [string, (db: Store) => Promise<unknown>][] = [
   ],
 ];
 
-describe('a scan begun sees the old rows after', () => {
+describe('a scan sees the old rows after', () => {
   for (const [title, change] of changes) {
     for (const cacheBytes of [64 << 20, 0]) {
       it(`${title}, with a cache of ${cacheBytes} bytes`, async () => {
@@ -60,7 +60,7 @@ describe('a scan begun sees the old rows after', () => {
   }
 });
 
-it('a scan begun in the turn of a write sees the old rows', async () => {
+it('a scan that begins in the turn of a write sees the old rows', async () => {
   const db = await storeOf(OLD);
   const [writing, reading] = [db.putMany(NEW), all(db)];
   expectSame(await reading, OLD);
@@ -68,7 +68,7 @@ it('a scan begun in the turn of a write sees the old rows', async () => {
   expectSame(await all(db), NEW);
 });
 
-it('reads during a putMany see nothing of it, and reads after it all', async () => {
+it('reads during a putMany see no row of it, and reads after it see all', async () => {
   const db = await storeOf(OLD);
   let done = false;
   const writing = db.putMany(NEW).finally(() => {
@@ -87,7 +87,7 @@ it('reads during a putMany see nothing of it, and reads after it all', async () 
   expectSame(await all(db), NEW);
 });
 
-it('two scans of different commits go on side by side', async () => {
+it('two scans of different commits run side by side', async () => {
   const db = await storeOf(OLD);
   const old = db.scan()[Symbol.asyncIterator]();
   const seen: [unknown[], unknown[]] = [[(await old.next()).value], []];
@@ -101,7 +101,7 @@ it('two scans of different commits go on side by side', async () => {
   expect([(await old.next()).done, (await next.next()).done]).toEqual([true, true]);
 });
 
-it('count, getMany and has are of one commit, whatever is written meanwhile', async () => {
+it('count, getMany and has read one commit, with any writes in the meantime', async () => {
   const storage = memory();
   await (await open('test', { storage })).putMany(OLD);
   const db = await open('test', { storage, cacheBytes: 0 });
@@ -118,7 +118,7 @@ it('count, getMany and has are of one commit, whatever is written meanwhile', as
   expect(await db.count()).toBe(0);
 });
 
-it('a scan left early frees what it holds', async () => {
+it('a scan that is left early frees its hold', async () => {
   const db = await storeOf(OLD);
   for (let round = 0; round < 300; round++) {
     for await (const _ of db.scan()) break;

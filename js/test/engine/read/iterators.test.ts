@@ -1,4 +1,4 @@
-/** Iterators that are used by hand: they can be iterated, and hold nothing when they are dropped. */
+/** Iterators that are used by hand: they can be iterated, and a dropped one has no hold. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ const READS: Record<string, Begin> = {
 };
 
 describe.each(Object.entries(READS))('%s that is read by hand', (_, begin) => {
-  it('can be read on by for await', async () => {
+  it('can be continued by for await', async () => {
     const db = await filled();
     const iterator = begin(db)[Symbol.asyncIterator]() as AsyncIterableIterator<unknown>;
     const first = await iterator.next();
@@ -57,7 +57,7 @@ describe.each(Object.entries(READS))('%s that is read by hand', (_, begin) => {
     await db.close();
   });
 
-  it('and dropped after one row keeps no row from being collected', async () => {
+  it('keeps no row from collection when it is dropped after one row', async () => {
     const db = await filled();
     const one = async () => {
       await begin(db)[Symbol.asyncIterator]().next();
@@ -65,7 +65,7 @@ describe.each(Object.entries(READS))('%s that is read by hand', (_, begin) => {
     for (let times = 0; times < 3; times++) await one();
     await db.putMany(rowsOf(2));
     const ratio = async () => {
-      // What was given in this turn stays until it ends.
+      // Rows that were returned in this turn stay until it ends.
       await new Promise((resolve) => setTimeout(resolve, 5));
       collectGarbage();
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -73,13 +73,13 @@ describe.each(Object.entries(READS))('%s that is read by hand', (_, begin) => {
       const { storedBytes, liveBytes } = await db.stats();
       return storedBytes / liveBytes;
     };
-    // Two generations of rows are twice as much.
+    // Two generations of rows would be twice as much.
     await expect.poll(ratio, { timeout: 10_000, interval: 10 }).toBeLessThan(1.3);
     await db.close();
   });
 });
 
-it('an iterator that has given its last row holds nothing, though it was not asked for more', async () => {
+it('an iterator that has returned its last row has no hold, although it was not called again', async () => {
   const db = await filled();
   const iterators = [db.scan({ limit: 1 }), db.scan({ index: 'n', limit: 1 })].map((rows) =>
     rows[Symbol.asyncIterator](),
@@ -93,7 +93,7 @@ it('an iterator that has given its last row holds nothing, though it was not ask
   await db.close();
 });
 
-it('an iterator that somebody still waits for is not ended', async () => {
+it('an iterator with a waiting caller does not end', async () => {
   const db = await filled();
   const first = db.scan().values()[Symbol.asyncIterator]().next();
   for (let times = 0; times < 3; times++) {
@@ -104,7 +104,7 @@ it('an iterator that somebody still waits for is not ended', async () => {
   await db.close();
 });
 
-it('the entries of a sum tree can be read by hand, and are let go of', async () => {
+it('the entries of a sum tree can be read by hand, and are released', async () => {
   const db = await open('test', { storage: memory() });
   const value = (seed: number) => random(seed).bytes(4000);
   const leaves = (seed: number) =>

@@ -1,4 +1,4 @@
-/** The sizes of levels, unpacked and as they are stored, against a walk over the chunks that storage holds. */
+/** The sizes of levels, unpacked and stored, equal a walk over the chunks in storage. */
 import { describe, expect, it } from 'vitest';
 import { type LevelStats, memory, open } from '../../../src/index.js';
 import { type Chunk, chunkOf } from '../../../src/inspector/model/chunks.js';
@@ -24,7 +24,7 @@ const sum = (values: Iterable<number>) => [...values].reduce((all, value) => all
 const storedIn = (held: Iterable<{ readonly storedBytes: number }>) =>
   sum([...held].map(({ storedBytes }) => storedBytes));
 
-/** All chunks that storage holds, by their hashes; of several copies the one in the newest segment. */
+/** Returns all chunks in storage, by their hashes; of several copies, the copy in the newest segment. */
 function heldIn({ stored }: WatchedStorage): Map<string, Held> {
   const held = new Map<string, Held>();
   for (const [, segment] of [...stored].sort(([a], [b]) => a - b)) {
@@ -43,7 +43,7 @@ function find(held: ReadonlyMap<string, Held>, hash: string): Held {
   return found;
 }
 
-/** The levels of the tree under a node. */
+/** Returns the levels of the tree under a node. */
 function levelsOf(held: ReadonlyMap<string, Held>, root: string): LevelStats[] {
   const levels: LevelStats[] = [];
   let hashes = [root];
@@ -64,7 +64,7 @@ function levelsOf(held: ReadonlyMap<string, Held>, root: string): LevelStats[] {
   }
 }
 
-/** All chunks that a commit reaches, without those of sum trees. */
+/** Returns all chunks that a commit reaches, without chunks of sum trees. */
 function reached(held: ReadonlyMap<string, Held>, root: string): Held[] {
   const found = new Map<string, Held>();
   const waiting = [root];
@@ -77,7 +77,7 @@ function reached(held: ReadonlyMap<string, Held>, root: string): Held[] {
   return [...found.values()];
 }
 
-describe('the levels that stats() tells', () => {
+describe('the levels in stats()', () => {
   it.each([
     ['packed', repeated],
     ['not packed', (at: number) => noise(at, 300)],
@@ -102,7 +102,7 @@ describe('the levels that stats() tells', () => {
     expect(liveBytes).toBeLessThanOrEqual(storedBytes);
   });
 
-  it('are, with the commit, the indexes and the large values, all that is live', async () => {
+  it('are all live bytes, together with the commit, the indexes and the large values', async () => {
     const storage = watched(memory());
     const indexes = { byN: { path: '/n' }, byText: { path: ['/n', '/text'] } };
     const db = await open('test', { storage, indexes });
@@ -130,7 +130,7 @@ describe('the levels that stats() tells', () => {
     expect(liveBytes).toBeLessThan(storedBytes - 100_000);
   });
 
-  it('are of rows alone: indexes and sum trees count as live, and are in no level', async () => {
+  it('count rows alone: the live bytes include indexes and sum trees, which are in no level', async () => {
     const [plain, full] = await Promise.all(
       [{}, { indexes: { byN: { path: '/n' } }, sums: { total: { sum: '/n' } } }].map(
         async (definitions) => {
@@ -145,7 +145,7 @@ describe('the levels that stats() tells', () => {
     expect(full?.liveBytes).toBeGreaterThan((plain?.liveBytes ?? 0) + 64 * ROWS);
   });
 
-  it('are, in a lazy clone, stored as far as they are here', async () => {
+  it('count only local chunks as stored in a lazy clone', async () => {
     const { remote, from } = await published(60_000);
     const storage = watched(memory());
     const { db } = await lazy(remote, storage);

@@ -1,11 +1,11 @@
-/** `limit` is a whole number and means the same wherever there is one. */
+/** `limit` is a whole number and means the same in all calls. */
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Rows, type Store, type Transaction } from '../../../src/index.js';
 import { type Entry, failure } from '../../support/models/store-model.js';
 
 const ROWS = Array.from({ length: 9 }, (_, at): Entry => [`k${at}`, { n: at }]);
 
-/** How many of nine rows come; `undefined` where the limit is refused. */
+/** The number of rows that come, of nine; `undefined` where the limit is refused. */
 const LIMITS: readonly [limit: unknown, rows: number | undefined][] = [
   [0, 0],
   [-0, 0],
@@ -60,7 +60,7 @@ async function opened(): Promise<Store> {
 
 const within = async (db: Store, read: (tx: Transaction) => Promise<number>, edit: boolean) =>
   db.transaction((tx) => {
-    // The same rows: one is put anew, one goes and comes back.
+    // The same rows: one is put again, one is deleted and put back.
     if (edit) {
       tx.put('k3', { n: 3 });
       tx.delete('k5');
@@ -95,7 +95,7 @@ const SHAPES: readonly Omit<Options, 'limit'>[] = [
 ];
 
 describe.each(Object.entries(places))('the limit of a scan of %s', (_, read) => {
-  it.each(LIMITS)('%s gives %s rows', async (limit, rows) => {
+  it.each(LIMITS)('a limit of %s returns %s rows', async (limit, rows) => {
     const db = await opened();
     for (const shape of SHAPES) {
       const reading = read(db, { ...shape, limit: limit as never });
@@ -104,7 +104,7 @@ describe.each(Object.entries(places))('the limit of a scan of %s', (_, read) => 
         await expect(reading, what).rejects.toEqual(failure('invalid-argument'));
       else expect(await reading, what).toBe(rows);
     }
-    // A refused limit is no trap of the core.
+    // A refused limit does not trap the core.
     expect(await db.count()).toBe(9);
     await db.close();
   });

@@ -1,4 +1,4 @@
-/** The numbers of rows and of entries, and scans that go on after one, compared with sorted arrays. */
+/** The numbers of rows and of entries, and scans after a number, compared with sorted arrays. */
 import { describe, expect, it } from 'vitest';
 import {
   type EntryPosition,
@@ -39,7 +39,7 @@ const keyOf = (at: number) => `${['city', 'issue', 'ü'][at % 3]}/${String(at).p
 const bytesOrObject = (at: number) =>
   at % 10 === 0 ? new Uint8Array(at % 40 === 0 ? 6000 : 3).fill(at) : { at };
 
-/** Compares numbers in one random range with the model. */
+/** Compares numbers in a random range with the model. */
 async function checkRange(db: Reads, rows: readonly Entry[], from: Random): Promise<void> {
   const bound = () => {
     const [key] = from.pick(rows);
@@ -70,7 +70,7 @@ async function checkRange(db: Reads, rows: readonly Entry[], from: Random): Prom
   }
 }
 
-/** Random puts and deletes of a transaction, and the rows with them. */
+/** Puts and deletes random rows of a transaction, and of `rows`. */
 function edit(tx: Transaction, rows: readonly Entry[], from: Random): Entry[] {
   const edited = new Map(rows);
   for (let left = from.below(40); left > 0; left--) {
@@ -92,7 +92,7 @@ describe('numbers of rows', () => {
     Array.from({ length: 3000 }, (_, at): Entry => [keyOf(at), bytesOrObject(at)]),
   );
 
-  it('are those of a sorted array, in any range and both directions', async () => {
+  it('equal the positions in a sorted array, in any range and both directions', async () => {
     const db = await storeOf(rows);
     const some = [...rows.entries()].filter(([n]) => n % 7 === 0);
     await forSampled(some, async ([n, row]) => {
@@ -107,7 +107,7 @@ describe('numbers of rows', () => {
     });
   });
 
-  it('are those of the commit that a snapshot or a branch reads', async () => {
+  it('count the commit that a snapshot or a branch reads', async () => {
     const db = await storeOf(rows);
     const snapshot: Snapshot = db.snapshot();
     const draft = await db.branch('draft');
@@ -132,7 +132,7 @@ describe('numbers of rows', () => {
     await draft.close();
   });
 
-  it('see the edits of the same handle, and those of a transaction', async () => {
+  it('include the edits of the same handle, and edits of a transaction', async () => {
     const db = await storeOf([['b', 1]]);
     void db.put('a', 0);
     expect(await db.at(0)).toEqual(['a', 0]);
@@ -168,7 +168,7 @@ describe('numbers of rows', () => {
     });
   });
 
-  it('of an empty store are none', async () => {
+  it('do not exist in an empty store', async () => {
     const db = await storeOf();
     expect(await db.at(0)).toBeUndefined();
     expect(await db.at(0, { prefix: 'a', reverse: true })).toBeUndefined();
@@ -183,7 +183,7 @@ describe('numbers of rows', () => {
 });
 
 describe('numbers of entries', () => {
-  it('and scans after a position are those of a sorted array', async () => {
+  it('and scans after a position equal a sorted array', async () => {
     await forSeeds(60, async (from, seed, begin) => {
       choosePalette(from);
       const indexes = definitionsOf(from);
@@ -230,7 +230,7 @@ describe('numbers of entries', () => {
     });
   });
 
-  it('go through many rows with one secondary key, page by page and both ways', async () => {
+  it('page through many rows with one secondary key, both ways', async () => {
     const indexes = { state: { path: ['/state', '/n'] }, tags: { path: '/tags' } };
     const db = await open('test', { storage: memory(), indexes });
     const value = (at: number) => ({
@@ -263,7 +263,7 @@ describe('numbers of entries', () => {
     }
   });
 
-  it('wait for the index, unless told not to', async () => {
+  it('wait for the index, unless an option says not to', async () => {
     const storage = memory();
     const plain = await open('test', { storage });
     await plain.putMany(Array.from({ length: 50 }, (_, at): Entry => [`k${at + 10}`, { n: at }]));
@@ -292,7 +292,7 @@ describe('bad arguments', () => {
   ];
   const NO_POSITIONS = [null, 5, 'a', {}, [], ['a'], ['a', 'k', 'k'], new Map()];
 
-  it('are refused with a typed error, and numbers above all rows are of none', async () => {
+  it('are refused with a typed error, and numbers above all rows return `undefined`', async () => {
     const indexes = { s: { path: '/s' }, two: { path: ['/s', '/t'] } };
     const db = await open('test', { storage: memory(), indexes });
     await db.putMany([['a', { s: 'x', t: 1 }]]);

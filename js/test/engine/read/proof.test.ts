@@ -28,7 +28,7 @@ describe('proofs of a store of several leaves', () => {
     db = await storeOf(entries);
   });
 
-  it('shows each value, and of absent keys that there is none', async () => {
+  it('prove each value, and the absence of keys', async () => {
     for (const [key, value] of entries.filter((_, at) => at % 97 === 0)) {
       expectSame(await verifyProof(db.root, key, await db.prove(key)), { value }, key);
       const beside = `${key}!`;
@@ -39,7 +39,7 @@ describe('proofs of a store of several leaves', () => {
     }
   });
 
-  it('shows all of a range', async () => {
+  it('prove all rows of a range', async () => {
     const ranges: KeyRange[] = [
       {},
       { prefix: 'city/' },
@@ -58,13 +58,13 @@ describe('proofs of a store of several leaves', () => {
     }
   });
 
-  it('takes the nodes on the way and nothing else', async () => {
+  it('contain the nodes on the way and no other nodes', async () => {
     const { levels } = await db.stats();
     const most = levels.reduce((sum, { maxBytes }) => sum + maxBytes + 4, 100);
     expect((await db.prove('city/00300')).length).toBeLessThan(most);
   });
 
-  it('is for the root at the time of the call', async () => {
+  it('hold for the root at the time of the call', async () => {
     const before = db.root;
     const proving = db.prove('new');
     await db.put('new', 1);
@@ -74,12 +74,12 @@ describe('proofs of a store of several leaves', () => {
     await db.delete('new');
   });
 
-  it('refuses whatever was changed, cut or added to', async () => {
+  it('fail after any change, cut or addition', async () => {
     const [key] = entries[1000] as Entry;
     const good = await db.prove(key);
     await forSeeds(300, async (random, _, begin) => {
       const bad = good.slice();
-      // The version of the proof, before it, is refused as that of a later format.
+      // A changed version of the proof is refused as a later format.
       const at = 2 + random.below(bad.length - 2);
       bad[at] = (bad[at] ?? 0) ^ (1 << random.below(8));
       const how = random.below(3);
@@ -101,7 +101,7 @@ describe('proofs of a store of several leaves', () => {
 });
 
 describe('proofs', () => {
-  it('shows that an empty store holds nothing', async () => {
+  it('show that an empty store is empty', async () => {
     const db = await open('empty', { storage: memory() });
     const proof = await db.prove({});
     expect(proof).toEqual(Uint8Array.of(0xf0, 1));
@@ -109,7 +109,7 @@ describe('proofs', () => {
     expect(await verifyProof('0'.repeat(64), 'k', await db.prove('k'))).toEqual({ absent: true });
   });
 
-  it('outlives its store, also when verified many times at once', async () => {
+  it('outlive their store, and verify many times at once', async () => {
     const db = await storeOf(entries);
     const { root } = db;
     const range = { prefix: 'city/' };
@@ -122,7 +122,7 @@ describe('proofs', () => {
     await expect(db.prove('k')).rejects.toThrow(failure('closed'));
   });
 
-  it('refuses arguments that are none', async () => {
+  it('refuse malformed arguments', async () => {
     const db = await storeOf(entries.slice(0, 3));
     for (const bad of [undefined, null, 1]) {
       const argument = bad as unknown as string;
@@ -140,7 +140,7 @@ describe('proofs', () => {
     );
   });
 
-  it('verifies again after the core has trapped', async () => {
+  it('verify again after a trap of the core', async () => {
     const db = await storeOf(entries.slice(0, 100));
     const [key, value] = entries[5] as Entry;
     const proof = await db.prove(key);

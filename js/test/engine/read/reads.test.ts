@@ -219,7 +219,7 @@ describe('reads of a store of several leaves', () => {
     expect(bytes).toEqual(again);
     bytes?.fill(99);
     expect(await db.get(bytesKey)).toEqual(again);
-    // The bytes have a buffer of their own: they are not a view of a larger one.
+    // The bytes have a buffer of their own, not a view of a larger one.
     expect(again?.buffer.byteLength).toBe(again?.length);
   });
 
@@ -293,7 +293,7 @@ it('reads have the same results from storage, with almost no cache', async () =>
   });
 });
 
-it('the order of keys is that of their bytes in UTF-8', () => {
+it('keys are ordered by their bytes in UTF-8', () => {
   expect('～' < '😀').toBe(false);
   expect(compareKeys('～', '😀')).toBeLessThan(0);
 });

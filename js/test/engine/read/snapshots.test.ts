@@ -1,4 +1,4 @@
-/** Snapshots in tabs that do not collect, and after traps; reads of what was collected. */
+/** Snapshots in tabs that do not collect, and after traps; reads of collected commits. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import type { SegmentStore, Storage } from '../../../src/storage/segment-store.js';
@@ -16,7 +16,7 @@ function rows(count: number, round: number): Entry[] {
   });
 }
 
-/** Two handles of a store: the first collects, and neither hears of what the other commits. */
+/** Opens two handles of a store: the first collects, and neither follows the commits of the other. */
 async function two(): Promise<[Store, Store]> {
   const storage = deaf();
   return [await open('test', { storage }), await open('test', { storage })];
@@ -25,7 +25,7 @@ async function two(): Promise<[Store, Store]> {
 const pause = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a snapshot of a tab that does not collect', () => {
-  it('is whole, and stays so, when its commit was overtaken and not collected yet', async () => {
+  it('is whole, and stays so, when its commit is old but not collected yet', async () => {
     const [collector, other] = await two();
     await collector.putMany(rows(4000, 1));
     expect(await other.count()).toBe(0);
@@ -45,7 +45,7 @@ describe('a snapshot of a tab that does not collect', () => {
     expect(storedBytes).toBeLessThan(1.3 * liveBytes);
   });
 
-  it('of a commit that was collected before it was taken is told as such', async () => {
+  it('of a collected commit rejects with `missing-chunk`', async () => {
     const [collector, other] = await two();
     await collector.putMany(rows(4000, 1));
     await other.put('own', 1);
@@ -57,7 +57,7 @@ describe('a snapshot of a tab that does not collect', () => {
     await expect(snap.scan().toArray()).rejects.toMatchObject({ code: 'missing-chunk' });
     snap.release();
     expect(await other.get('k003999')).toMatchObject({ round: 2 });
-    // From now on its head is covered: the next one is whole whatever comes between.
+    // From now on its head is covered: the next snapshot is whole after any commits in between.
     await pause();
     for (let round = 3; round < 6; round++) await collector.putMany(rows(4000, round));
     await collector.compact();
@@ -106,10 +106,10 @@ describe('a snapshot of a tab that does not collect', () => {
 });
 
 describe('a collection', () => {
-  it('keeps a commit that a branch is put at, and let go of, while it looks around', async () => {
+  it('keeps a commit that gets a branch and loses its pin while it looks around', async () => {
     const inner = memory();
     let meanwhile: (() => Promise<void>) | undefined;
-    // What happens after the `at`-th look of the collector at what is stored.
+    // Runs after the `at`-th load of the collector.
     const storage: Storage = {
       ...inner,
       open: async (name, options) => {
@@ -139,7 +139,7 @@ describe('a collection', () => {
           looks += 1;
           if (looks !== at) return;
           const branch = await other.branch('draft', { from: snap });
-          // The ref may have gone on by the time that it is seen.
+          // The ref may have moved by the time that the collector sees it.
           if (moves) await branch.put('more', 1);
           await other.close();
         };
@@ -158,7 +158,7 @@ describe('a collection', () => {
   });
 });
 
-/** The methods of a store, as they are handed on. */
+/** Returns the bound methods of a store. */
 function bound(store: SegmentStore): SegmentStore {
   return {
     load: (...args) => store.load(...args),
@@ -190,7 +190,7 @@ describe('after a trap', () => {
       expectSame(await all(draft), [['draft', 1], ...rows(2000, 1)]);
       expectSame(await all(db), rows(2000, 2));
     }
-    // One that is taken before another instance stands.
+    // Taken before another instance runs.
     trapIn(1);
     await db.count().catch(() => {});
     using early = db.snapshot();
@@ -202,7 +202,7 @@ describe('after a trap', () => {
 });
 
 describe('a transaction of a tab that does not collect', () => {
-  it('is run again when the head that it is checked against was collected', async () => {
+  it('runs again when the head of its check was collected', async () => {
     const [collector, other] = await two();
     await collector.putMany(rows(20_000, 1));
     const keys = rows(20_000, 1).map(([key]) => key);
@@ -212,7 +212,7 @@ describe('a transaction of a tab that does not collect', () => {
       const values = await tx.getMany<{ round: number }>(keys.filter((_, at) => at % 100 === 0));
       tx.put('rounds', [...new Set(values.map((value) => value?.round))]);
       if (runs > 1) return runs;
-      // This tab comes to a commit that it does not hold, and that is collected.
+      // This tab reaches a commit that it does not hold and that is collected.
       await collector.putMany(rows(20_000, 2));
       await other.put('own', 1);
       await collector.putMany(rows(20_000, 3));

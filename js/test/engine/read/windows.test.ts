@@ -1,6 +1,6 @@
 /**
- * Windows of scans (a range, a direction, a limit) against a model: over rows and over indexes, of a
- * store, a snapshot and a branch, and of a transaction with any edits of its own.
+ * Windows of scans (a range, a direction, a limit) against a model: over rows and over indexes, of a store, a snapshot
+ * and a branch, and of a transaction with any edits of its own.
  */
 import { it } from 'vitest';
 import {
@@ -58,7 +58,7 @@ function windowOf(from: Random): Window {
   return { ...range, ...how };
 }
 
-/** What a window should give. */
+/** Returns the rows of a window in the model. */
 function expectedOf(rows: ReadonlyMap<string, unknown>, window: Window): unknown[] {
   if (!('index' in window)) return select(sorted(rows), window);
   const { index, ...range } = window;
@@ -69,7 +69,7 @@ function expectedOf(rows: ReadonlyMap<string, unknown>, window: Window): unknown
 
 type Reads = Pick<Store | Transaction, 'scan'>;
 
-/** Reads a window in one of the ways in which that can be done. */
+/** Reads a window in one of several ways. */
 async function read(from: Random, reads: Reads, window: Window): Promise<[string, unknown[]]> {
   const scan = reads.scan(window as ScanOptions);
   const byHand = async (rows: Rows<unknown>, most: number) => {
@@ -108,7 +108,7 @@ async function check(from: Random, reads: Reads, rows: Map<string, unknown>, wha
   }
 }
 
-it('are what a model says, for random rows and edits', async () => {
+it('equal the windows of a model, for random rows and edits', async () => {
   await forSeeds(40, async (from) => {
     const db = await open('windows', { storage: memory(), indexes: INDEXES });
     const rows = new Map<string, unknown>();

@@ -1,4 +1,4 @@
-/** A chunk that a later version of the library has written is no damage: no repair cuts it out. */
+/** A chunk that a later version of the library wrote is no damage: no repair cuts it out. */
 import { expect, it, vi } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
@@ -8,7 +8,7 @@ vi.mock('../../../src/engine/verify/inspect.js', async (importActual) => {
   const actual = await importActual<typeof import('../../../src/engine/verify/inspect.js')>();
   return {
     ...actual,
-    // Only a later version can make such a chunk with a right hash, so the fault is faked.
+    // Only a later version can make such a chunk with a right hash, so the test fakes the fault.
     inspect: async (...args: Parameters<typeof actual.inspect>) => {
       const { inspection, verification } = await actual.inspect(...args);
       const chunk = '07'.repeat(32);
@@ -19,7 +19,7 @@ vi.mock('../../../src/engine/verify/inspect.js', async (importActual) => {
   };
 });
 
-it('a chunk of a later version makes a repair fail, which changes nothing', async () => {
+it('a chunk of a later version makes a repair fail without a change', async () => {
   const storage = watched(memory());
   const db = await open('a', { storage });
   await db.put('k', 1);

@@ -1,4 +1,4 @@
-/** Repair: moves back to the newest commit that verifies, or salvages what is left of the newest one. */
+/** A repair moves back to the newest commit that verifies, or salvages rows of the newest commit. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type RepairResult, repair } from '../../../src/index.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
@@ -75,7 +75,7 @@ describe('a sound store', () => {
     expect(storage.written).toHaveLength(written);
   });
 
-  it('that is empty stays empty, and one that does not exist fails', async () => {
+  it('stays empty if it is empty, and fails if it does not exist', async () => {
     const db = await open('empty', { storage });
     expect(await db.repair({ salvage: true })).toMatchObject({ commitsDropped: 0, faults: [] });
     await expect(repair('none', { storage })).rejects.toEqual(failure('store-not-found'));
@@ -99,7 +99,7 @@ describe('a repair moves back to the newest commit that verifies', () => {
   const rowsAfter = (puts: number) =>
     sorted([...ROWS, ...Array.from({ length: puts }, (_, at): Entry => [`new${at}`, at])]);
 
-  it('when the newest ones are damaged anywhere', async () => {
+  it('when the newest commits are damaged anywhere', async () => {
     await forSeeds(12, async (from, _, begin) => {
       storage = watched(memory());
       const roots = await history();
@@ -128,12 +128,12 @@ describe('a repair moves back to the newest commit that verifies', () => {
     damage(commits[5]!);
     expect(await repair('test', { storage })).toMatchObject({ root: roots[4], commitsDropped: 1 });
     damage(commits[5]!, commits[4]!);
-    // Drops the commit that the repair made, the damaged one before it, and the one that it went back to.
+    // Drops the commit of the repair, the damaged commit before it, and the commit that it went back to.
     expect(await repair('test', { storage })).toMatchObject({ root: roots[3], commitsDropped: 3 });
     await expectHolds(rowsAfter(3), roots[3]!);
   });
 
-  it('and other handles see that and continue from there', async () => {
+  it('and other handles see this and continue from there', async () => {
     const roots = await history();
     const other = await reopened();
     damage(chunks(COMMIT).find(({ hash }) => hash === roots[5])!);
@@ -143,7 +143,7 @@ describe('a repair moves back to the newest commit that verifies', () => {
     await expectHolds(sorted([...rowsAfter(4), ['other', 1]]), other.root);
   });
 
-  it('but never to an empty one', async () => {
+  it('but never to an empty commit', async () => {
     const db = await reopened();
     await db.put('a', 1);
     await db.clear();
@@ -158,7 +158,7 @@ describe('a repair moves back to the newest commit that verifies', () => {
 });
 
 describe('when no commit verifies', () => {
-  it('a repair fails with the first fault and changes nothing', async () => {
+  it('a repair fails with the first fault and makes no commit', async () => {
     const root = await loaded();
     const leaf = chunks(LEAF)[7]!;
     damage(leaf);
@@ -222,7 +222,7 @@ describe('when no commit verifies', () => {
     });
   }
 
-  it('salvage keeps all but what is damaged anywhere', async () => {
+  it('salvage keeps all undamaged rows, with damage anywhere', async () => {
     await forSeeds(10, async (from, _, begin) => {
       storage = watched(memory());
       await loaded();
@@ -233,12 +233,12 @@ describe('when no commit verifies', () => {
       const db = await reopened();
       const { rows } = await db.verify();
       await db.close();
-      // The internal node may be the root: then nothing is left. A test below covers that.
+      // The internal node may be the root: then no row is left. A test below covers that.
       if (rows > 0) await salvaged();
     });
   });
 
-  it('salvage takes the newest commit of which something is left', async () => {
+  it('salvage takes the newest commit with rows left', async () => {
     const db = await reopened();
     await db.putMany(ROWS);
     await db.putMany([['large', random(3).bytes(300_000)], ...ROWS.slice(0, 9)]);
@@ -253,7 +253,7 @@ describe('when no commit verifies', () => {
     await expectHolds(rest, done.root);
   });
 
-  it('salvage fails and changes nothing when nothing is left', async () => {
+  it('salvage fails and makes no commit when no row is left', async () => {
     const root = await loaded();
     damage(chunks(COMMIT).find(({ hash }) => hash === root)!);
     const written = storage.written.length;
@@ -286,7 +286,7 @@ describe('a repair', () => {
     expect(done.root).not.toBe(root);
   });
 
-  it('can be stopped, fails if storage fails, and then changes nothing', async () => {
+  it('can be stopped, fails if storage fails, and then makes no commit', async () => {
     const root = await loaded();
     damage(chunks(LEAF)[7]!);
     const error = new HedgerowError('disconnected', 'for a test');
@@ -306,7 +306,7 @@ describe('a repair', () => {
     await expect(db.repair()).rejects.toEqual(failure('closed'));
   });
 
-  it('makes writes wait that are called meanwhile', async () => {
+  it('blocks writes that are called in the meantime', async () => {
     await loaded();
     damage(chunks(LEAF)[7]!);
     const db = await reopened();

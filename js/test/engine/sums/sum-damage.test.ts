@@ -1,4 +1,4 @@
-/** Damage to sum trees: it is found, distinguished from damage to rows, and repaired if the tree follows rows. */
+/** Damage to sum trees is found, distinguished from damage to rows, and repaired if the tree follows rows. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
@@ -59,7 +59,7 @@ describe('a sum tree that follows rows', () => {
 });
 
 describe('a sum tree written by hand', () => {
-  it('is dropped only by a salvage, which drops nothing else', async () => {
+  it('is dropped only by a salvage, which drops no other tree', async () => {
     const db = await reopened();
     const value = new Uint8Array(20);
     const leaves = Array.from({ length: 200 }, (_, n) => ({ key: `k${n}`, value, sum: 1n }));

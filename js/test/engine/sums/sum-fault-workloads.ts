@@ -5,13 +5,13 @@ import type { Entry } from '../../support/models/store-model.js';
 import { sha256 } from '../../support/models/sum-reference.js';
 import { random } from '../../support/random.js';
 
-/** The tree that follows rows, and the one that is written by hand. */
+/** The tree that follows rows, and the tree that is written by hand. */
 export const FOLLOWED = 'balances';
 export const BY_HAND = 't';
 
 export const SUMS = { [FOLLOWED]: { sum: '/cents', prefix: 'acct/' } };
 
-/** The key of a leaf of the tree written by hand in the model; no row has such a key. */
+/** Returns the key of a leaf of the manual tree in the model; no row has such a key. */
 export const leafKey = (key: string) => `\u{10ffff}${Buffer.from(sha256(key)).toString('hex')}`;
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -56,7 +56,7 @@ function load(title: string, entries: readonly Entry[]): Operation {
   return { title, run: ({ db }) => db.putMany(entries), model: putRows(entries) };
 }
 
-/** The expected sums of the tree that follows the rows of a model, unordered. */
+/** Returns the expected sums of the tree that follows the rows of a model, unordered. */
 export function followed(entries: readonly Entry[]): bigint[] {
   return entries
     .filter(([key]) => key.startsWith('acct/'))
@@ -64,7 +64,7 @@ export function followed(entries: readonly Entry[]): bigint[] {
     .sort((a, b) => Number(a - b));
 }
 
-/** Together more than one segment. */
+/** Together they fill more than one segment. */
 const LARGE = Array.from({ length: 12 }, (_, at) => ({
   ...item(`large${at}`, at),
   value: random(at).bytes(100_000),

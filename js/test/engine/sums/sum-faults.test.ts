@@ -5,9 +5,9 @@ import { itIsWhole } from '../../support/fault-sweep.js';
 import { type Entry, sorted } from '../../support/models/store-model.js';
 import { BY_HAND, FOLLOWED, followed, SUM_WORKLOADS, SUMS } from './sum-fault-workloads.js';
 
-/** The rows, then the leaves put by hand. Checks that the tree that follows rows matches them. */
+/** Reads the rows, then the leaves put by hand. Checks that the tree that follows rows matches them. */
 async function holds(db: Store): Promise<Entry[]> {
-  // Read one commit, whatever others commit meanwhile.
+  // Reads one commit, with any later commits of others.
   const snap = db.snapshot();
   try {
     const rows = await snap.scan().toArray();

@@ -29,7 +29,7 @@ const calls: [string, (db: Store) => Promise<unknown>][] = [
   ],
 ];
 
-it.each(calls)('too many %s fail that call, and nothing is changed', async (_, call) => {
+it.each(calls)('too many %s fail that call, and the store does not change', async (_, call) => {
   const db = await open('test', { storage: memory(), sums: SUMS });
   const tree = db.sumTree('t');
   await tree.put('a', { value: new Uint8Array(5), sum: 5n });

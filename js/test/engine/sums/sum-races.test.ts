@@ -7,13 +7,13 @@ import { isDeep } from '../../support/property.js';
 import { random } from '../../support/random.js';
 import { accounts, leaves, pause, SUMS, sumsOf, value } from './sum-rows.js';
 
-/** How many rows are changed in bulk, and how often. */
+/** The number of rows in a bulk change, and the number of bulk changes. */
 const BULK = isDeep ? 2000 : 700;
 const ROUNDS = isDeep ? 6 : 3;
 const COLLECTIONS = isDeep ? 8 : 4;
 
 describe('races', () => {
-  it('of many changes of one tree by two handles, some in bulk, lose none', async () => {
+  it('of many changes of one tree by two handles, some in bulk, lose no change', async () => {
     const storage = memory();
     const dbs = [await open('s', { storage }), await open('s', { storage })];
     const slowly = async function* (prefix: string) {
@@ -111,7 +111,7 @@ describe('races', () => {
 });
 
 describe('collection', () => {
-  it('during changes of sums loses nothing and leaves no garbage', async () => {
+  it('during changes of sums loses no leaf and leaves no garbage', async () => {
     const storage = watched({ ...memory(), isShared: true });
     const db = await open('s', { storage, sums: SUMS });
     // The first change makes the trees that follow rows.

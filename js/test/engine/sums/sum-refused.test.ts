@@ -1,4 +1,4 @@
-/** What sum trees refuse; a refused call changes nothing. */
+/** Calls that sum trees refuse; a refused call does not change the store. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { failure, within } from '../../support/models/store-model.js';
@@ -6,7 +6,7 @@ import { hex, sha256 } from '../../support/models/sum-reference.js';
 import { leaves, SUMS, sumsOf, value } from './sum-rows.js';
 
 describe('refused calls', () => {
-  it('reject with their codes, and change nothing', async () => {
+  it('reject with their codes, and do not change the store', async () => {
     const db = await open('s', { storage: memory(), sums: SUMS });
     const tree = db.sumTree('t');
     await tree.put('a', { value, sum: 5n });
@@ -128,7 +128,7 @@ describe('refused calls', () => {
 });
 
 describe('the rule of a tree', () => {
-  it('holds for handles without it from the first commit of one that has it, and not in an empty store', async () => {
+  it('applies to other handles from its first commit, and not to an empty store', async () => {
     for (const hasCommit of [false, true]) {
       const storage = memory();
       const sums = { t: { prefix: 's/', sum: '/n' } };
@@ -141,7 +141,7 @@ describe('the rule of a tree', () => {
       else {
         await put;
         await expect(db.put('y', 1)).rejects.toMatchObject({ code: 'invalid-value', key: 's/1' });
-        // One commit mends it, of either handle.
+        // One commit of either handle mends the row.
         await other.put('s/1', { n: 2 });
       }
       await db.put('y', 1);

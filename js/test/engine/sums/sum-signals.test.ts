@@ -8,11 +8,11 @@ import { isDeep, sampled } from '../../support/property.js';
 import { accounts, codeOf, leaves, pause, SUMS, sumsOf, value } from './sum-rows.js';
 
 const [SOME, COUNT] = isDeep ? [3000, 5000] : [1000, 1500];
-/** So many that slices of 2 ms are several on any machine. */
+/** So many leaves that slices of 2 ms are several on any machine. */
 const MANY = 20_000;
 
 describe('signals and closing', () => {
-  it('that are aborted in mid-change are noticed within a slice, and nothing is stored', async () => {
+  it('that are aborted in mid-change are noticed within a slice, and no leaf is stored', async () => {
     for (const after of sampled([0, 1, 2, 5, 10, 20], 2)) {
       const storage = watched(memory());
       const db = await open('s', { storage, sliceMs: 1 });
@@ -126,7 +126,7 @@ describe('signals and closing', () => {
 });
 
 describe('slices', () => {
-  it('of many leaves let other tasks run: there are many, and all are short', async () => {
+  it('of many leaves let other tasks run: there are many slices, and all are short', async () => {
     const db = await open('s', { storage: memory(), sliceMs: 2 });
     let [turns, running] = [0, true];
     const other = (async () => {

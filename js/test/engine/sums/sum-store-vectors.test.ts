@@ -56,7 +56,7 @@ const itemOf = ({ key, node }: Told) => ({
   sum: BigInt(node.sum),
 });
 
-/** Either all leaves in one commit, or each in its own. */
+/** Puts either all leaves in one commit, or each in its own. */
 const WAYS = { 'in one commit': 0, 'one by one': 1 } as const;
 
 async function putIn(tree: SumTree, told: readonly Told[], one: number): Promise<void> {
@@ -69,7 +69,7 @@ async function deleteIn(tree: SumTree, keys: readonly string[], one: number): Pr
   else for (const key of keys) await tree.delete(bytes(key));
 }
 
-/** The proofs of all keys equal those of the reference, alone and together. */
+/** Checks that the proofs of all keys equal the proofs of the reference, alone and together. */
 async function expectProved(
   tree: SumTree,
   leaves: ReadonlyMap<string, Leaf>,
@@ -120,7 +120,7 @@ describe.each(VECTORS)('%s', (_, vector) => {
       const keys = [...leaves.keys()].slice(0, 30).map(bytes);
       await expectProved(tree, leaves, [...keys, ...beside]);
 
-      // The root is that of the remaining leaves alone, whatever was deleted and replaced before.
+      // The root equals the root of the remaining leaves alone, after any deletions and replacements.
       const fresh = await open('fresh', { storage: memory() });
       const items = [...leaves].map(([key, leaf]) => ({ ...leaf, key: bytes(key) }));
       await fresh.sumTree('t').putMany(items);
@@ -135,7 +135,7 @@ describe.each(VECTORS.filter(([, { error_test_cases: cases }]) => (cases ?? []).
   (_, vector) => {
     const named = new Map(vector.all_tree_leaves.map((told) => [told.key, told]));
 
-    it.each(Object.entries(WAYS))('change nothing, %s', async (_, one) => {
+    it.each(Object.entries(WAYS))('do not change the tree, %s', async (_, one) => {
       for (const { inserted_leaves, error } of vector.error_test_cases ?? []) {
         expect(error).toBe('integer overflow');
         const db = await open('errors', { storage: memory() });
@@ -181,7 +181,7 @@ it('every key of random trees has the right proof, present or absent', async () 
       await db.sumTree('t').deleteMany(gone.map(bytes));
       for (const one of gone) leaves.delete(one);
     }
-    // Another handle has nothing in memory, and reads from storage.
+    // Another handle has an empty cache, and reads from storage.
     const cold = await open('random', { storage, cacheBytes: 0 });
     const absent = Array.from({ length: 30 }, key).filter((one) => !leaves.has(hex(one)));
     const keys = [...leaves.keys()].map(bytes);

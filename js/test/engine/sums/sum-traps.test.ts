@@ -13,7 +13,7 @@ import {
 import { forSeeds, hasAllSeeds } from '../../support/property.js';
 import { alive, forget, isPending, trapIn, trapped } from '../../support/trapping.js';
 
-/** How many traps a seed makes. */
+/** The number of traps that a seed makes. */
 const TRAPS = 50;
 const SEEDS = 8;
 
@@ -31,7 +31,7 @@ describe('traps, each in a random call', () => {
     console.info(sums.map(([name, count]) => `${name} ${count}`).join(', '));
   });
 
-  it('lose nothing, and rows and sums still agree', async () => {
+  it('lose no change, and rows and sums still agree', async () => {
     let [rejected, most] = [0, 0];
     const hits = new Set<string>();
     await forSeeds(SEEDS, async (from, _, begin) => {
@@ -72,7 +72,7 @@ describe('traps, each in a random call', () => {
       expect(db.root).toBe(fresh.root);
       await fresh.close();
       most = Math.max(most, await alive());
-      // The store's instance and some that were just closed, but not one for each trap.
+      // Alive are the instance of the store and some that just closed, but not one for each trap.
       expect(most).toBeLessThan(8);
       await db.close();
     });
@@ -155,7 +155,7 @@ describe('a trap in each call of the later part', () => {
   });
 });
 
-it('a trap while trees that follow rows are built rejects waiting calls, and they are built later', async () => {
+it('a trap during the build of trees that follow rows rejects waiting calls, and a later build succeeds', async () => {
   const storage = memory();
   const rows = new Map(Array.from({ length: 300 }, (_, at) => [`acct/${at}`, { cents: at }]));
   const plain = await open('test', { storage });
@@ -180,7 +180,7 @@ it('a trap while trees that follow rows are built rejects waiting calls, and the
   }
 });
 
-it('a trap in one change fails the others in progress, and stores nothing of them', async () => {
+it('a trap in one change fails the others in progress, and stores no part of them', async () => {
   const storage = watched(memory());
   const db = await open('test', { storage, sums: SUMS });
   await db.putMany([['acct/1', { cents: 1 }]]);

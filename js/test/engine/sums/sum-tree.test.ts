@@ -24,7 +24,7 @@ const plain = (items: SumItem[]) =>
   sorted(items.map((one) => ({ ...one, key: one.key as Uint8Array })));
 
 describe('by hand', () => {
-  it('is empty before anything is put', async () => {
+  it('is empty before the first put', async () => {
     const db = await open('s', { storage: memory() });
     const sums = db.sumTree('balances');
     expect(sums.root).toEqual(EMPTY);
@@ -60,7 +60,7 @@ describe('by hand', () => {
     await again.close();
   });
 
-  it('has the same root for the same leaves, in any order, in any parts, in any store', async () => {
+  it('has one root for the same leaves, in any order, in any parts, in any store', async () => {
     const from = random(7);
     const items = Array.from({ length: 300 }, (_, n) => item(n + 1));
     const one = await open('one', { storage: memory() });
@@ -154,7 +154,7 @@ describe('by hand', () => {
 
 type Row = { owner?: string; cents?: number | string | null };
 
-/** The expected leaves of rows. */
+/** Returns the expected leaves of rows. */
 function leavesOf(rows: Map<string, Row>): Map<string, bigint> {
   const leaves = new Map<string, bigint>();
   for (const [key, { cents }] of rows) {
@@ -274,7 +274,7 @@ describe('following rows', () => {
     }
   });
 
-  it('refuses rows without a whole sum and two rows of one key, and changes nothing', async () => {
+  it('refuses rows without a whole sum and two rows of one key, and does not change', async () => {
     const db = await open('f', { storage: memory(), sums: { b: { key: '/id', sum: '/n' } } });
     await db.putMany([['r1', { id: 'a', n: 1 }]]);
     const before = db.root;

@@ -1,4 +1,4 @@
-/** What `deleteMany` deletes: never more than was asked for, and by index just what its entries name. */
+/** `deleteMany` deletes the rows of its range, or the rows of its index entries, and no others. */
 import { describe, expect, it } from 'vitest';
 import { type KeyRange, memory, open, type Store, type Transaction } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
@@ -51,7 +51,7 @@ describe('deleteMany of a range', () => {
     await refuses(db, inside, failure('invalid-argument'));
   });
 
-  it('says that clear() deletes all', async () => {
+  it('refuses an empty range, and advises clear()', async () => {
     const db = await indexed();
     const message = expect.stringContaining('clear()') as unknown as string;
     await refuses(db, () => db.deleteMany({}), failure('invalid-argument', { message }));
@@ -59,12 +59,12 @@ describe('deleteMany of a range', () => {
     expect(await all(db)).toEqual([]);
   });
 
-  it('honours its signal to the end', async () => {
+  it('listens to its signal to the end', async () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     await db.putMany(ROWS);
     const abort = new AbortController();
-    // Another commit is under way, for which the deletion waits.
+    // Another commit is in progress, and the deletion waits for it.
     storage.hooks.write = async () => {
       abort.abort('enough');
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -78,7 +78,7 @@ describe('deleteMany of a range', () => {
 });
 
 describe('deleteMany of a range of an index', () => {
-  it('deletes the rows that its entries name, and no others, in one commit', async () => {
+  it('deletes the rows of its entries, and no others, in one commit', async () => {
     const storage = watched(memory());
     const db = await indexed(ROWS, storage);
     const before = storage.written.filter(({ move }) => move !== undefined).length;
@@ -89,7 +89,7 @@ describe('deleteMany of a range of an index', () => {
     expect(await db.count({ index: 'state' })).toBe(1);
   });
 
-  it('counts and deletes a row once that an array lists twice', async () => {
+  it('counts and deletes a row once, although an array lists it twice', async () => {
     const db = await indexed();
     const { rows } = await db.deleteMany({ index: 'tag', gte: 'y' });
     expect(rows).toBe(2);
@@ -104,7 +104,7 @@ describe('deleteMany of a range of an index', () => {
     expect(await keysOf(db)).toEqual(['a/1', 'b/2']);
   });
 
-  it('commits nothing when there is nothing to delete', async () => {
+  it('makes no commit without a row to delete', async () => {
     const db = await indexed();
     const { root } = db;
     const result = await db.deleteMany({ index: 'state', equals: 'none' });
@@ -112,7 +112,7 @@ describe('deleteMany of a range of an index', () => {
     expect(db.root).toBe(root);
   });
 
-  it('waits for the index to be made, unless it is told not to', async () => {
+  it('waits for the build of the index, unless an option says not to', async () => {
     const storage = memory();
     const plain = await open('test', { storage });
     const many = Array.from({ length: 5000 }, (_, at): Entry => [`k${at}`, { state: at % 2 }]);
@@ -126,7 +126,7 @@ describe('deleteMany of a range of an index', () => {
     expect(await db.count()).toBe(2500);
   });
 
-  it('does not delete a row that another handle takes out of the range meanwhile', async () => {
+  it('does not delete a row that another handle takes out of the range in the meantime', async () => {
     const storage = { ...memory(), isShared: true };
     const spied = watched(storage);
     const db = await indexed(ROWS, spied);
@@ -143,14 +143,14 @@ describe('deleteMany of a range of an index', () => {
     const { rows } = await db.deleteMany({ index: 'state', equals: 'open' });
     expect(isFirst).toBe(false);
     expect(rows).toBe(2);
-    // As if it had come after the other commit.
+    // As if the deletion had come after the other commit.
     expect(await db.get('a/1')).toEqual({ state: 'closed', n: 9 });
     expect(await keysOf(db)).toEqual(['a/1', 'a/2', 'b/2']);
     expect(await db.count({ index: 'state', equals: 'open' })).toBe(0);
     await other.close();
   });
 
-  it('is ended by its signal', async () => {
+  it('ends with its signal', async () => {
     const db = await indexed();
     const { root } = db;
     const range = { index: 'state', equals: 'open' } as const;
@@ -182,7 +182,7 @@ describe('deleteMany of a range of an index', () => {
 });
 
 describe('deleteMany of a transaction', () => {
-  it('deletes stored rows and own edits of a range, and its reads see that', async () => {
+  it('deletes stored rows and own edits of a range, and its reads see the deletion', async () => {
     const db = await indexed();
     await db.transaction(async (tx) => {
       tx.put('a/3', { state: 'open' });
@@ -206,7 +206,7 @@ describe('deleteMany of a transaction', () => {
     expect(await all(db)).toEqual([]);
   });
 
-  it('runs again when a row has come into its range', async () => {
+  it('runs again after a row came into its range', async () => {
     const storage = memory();
     const db = await indexed(ROWS, storage);
     const other = await open('test', { storage });

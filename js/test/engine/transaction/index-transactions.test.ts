@@ -1,6 +1,6 @@
 /**
- * Transactions of several handles that read by index have the effect of a serial order, and run again
- * when their reads have become stale.
+ * Transactions of several handles that read by index have the effect of a serial order, and run again when their reads
+ * are stale.
  */
 import { describe, expect, it } from 'vitest';
 import { type IndexDefinitions, memory, open, type Store } from '../../../src/index.js';
@@ -31,7 +31,7 @@ interface Outcome {
   runs: number;
 }
 
-/** A random transaction, which marks its commit by a row of its own that no index takes. */
+/** Makes a random transaction, which marks its commit by a row of its own that no index takes. */
 async function transact(
   db: Store,
   from: Random,
@@ -56,7 +56,7 @@ async function transact(
   return outcome;
 }
 
-/** The roots that a store had, one for each commit. */
+/** The roots of a store, one for each commit. */
 function rootsOf({ written }: WatchedStorage): string[] {
   return written.flatMap(({ move }) =>
     move === undefined ? [] : [Buffer.from(move.commitBytes).toString('hex')],
@@ -64,8 +64,7 @@ function rootsOf({ written }: WatchedStorage): string[] {
 }
 
 /**
- * Definitions that never list mark rows: `[null, runs]` is listed where the whole value is indexed, and where
- * null is.
+ * Definitions that never list mark rows: `[null, runs]` is listed where the whole value is indexed, and where null is.
  */
 const definitionsOfMarked = (from: Random) =>
   Object.fromEntries(

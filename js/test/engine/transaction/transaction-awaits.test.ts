@@ -1,4 +1,4 @@
-/** Calls of a transaction that its function does not await: nothing of them is lost in silence. */
+/** A transaction rejects when its function does not await a call: no call is lost silently. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { Transaction } from '../../../src/engine/transaction/transaction.js';
 import { memory, open } from '../../../src/index.js';
@@ -27,7 +27,7 @@ const rows = () =>
   Array.from({ length: 3000 }, (_, n) => ({ id: idOf(n), status: n % 2 ? 'open' : 'done', n }));
 
 let names = 0;
-/** A store with rows; a cold one has nothing in memory. */
+/** Returns a store with rows; a cold store has an empty cache. */
 async function storeOf(isCold: boolean) {
   const storage = memory();
   const name = `awaits ${names++}`;
@@ -51,7 +51,7 @@ async function storeOf(isCold: boolean) {
 type Db = Awaited<ReturnType<typeof storeOf>>;
 type Tx = Parameters<Parameters<Db['transaction']>[0]>[0];
 
-/** Reads and edits that return promises, by the names that errors have for them. */
+/** Reads and edits that return promises, by their names in errors. */
 const CALLS: Record<string, (tx: Tx) => Promise<unknown>> = {
   'tx.get': (tx) => tx.get('row/i00001'),
   'tx.getMany': (tx) => tx.getMany(['row/i00001', 'row/i02000']),
@@ -113,7 +113,7 @@ describe.each([
   ['warm', false],
   ['cold', true],
 ])('in a %s store', (_, isCold) => {
-  it('a call that is not awaited rejects the transaction before it commits, by its name', async () => {
+  it('a transaction rejects by the name of a call that is not awaited, before it commits', async () => {
     const db = await storeOf(isCold);
     const { root } = db;
     for (const [name, call] of entries) {
@@ -131,7 +131,7 @@ describe.each([
     }
   });
 
-  it('an iteration that goes on, or was left without an end, does so, too', async () => {
+  it('a transaction rejects after an iteration that continues, or was left without an end', async () => {
     const db = await storeOf(isCold);
     const { root } = db;
     const iterations: [string, (tx: Tx) => AsyncIterable<unknown>][] = [
@@ -157,7 +157,7 @@ describe.each([
     expect(db.root).toBe(root);
   });
 
-  it('a loop of functions that nobody awaits rejects', async () => {
+  it('a transaction rejects for a loop of functions without an await', async () => {
     const db = await storeOf(isCold);
     const { root } = db;
     const keys = rows().map(({ id }) => `row/${id}`);
@@ -176,10 +176,10 @@ describe.each([
     await expect.poll(() => late.length).toBe(2 * keys.length);
   });
 
-  it('code of it that goes on when it has ended rejects it, whatever it has awaited', async () => {
+  it('a transaction rejects for code that continues after its end, whatever the code awaits', async () => {
     const db = await storeOf(isCold);
     const { root } = db;
-    // The call has ended, and what follows it has not come yet.
+    // The call has ended, and the code after it has not run yet.
     for (let turns = 0; turns < 6; turns++) {
       const late = async (tx: Tx) => {
         const row = tx.get('row/i00001');
@@ -203,7 +203,7 @@ describe.each([
     expect(db.root).toBe(root);
   });
 
-  it('what is awaited in any way commits', async () => {
+  it('a transaction commits with calls that are awaited in any way', async () => {
     const db = await storeOf(isCold);
     await db.transaction((tx) => tx.get('row/i00001'));
     await db.transaction(async (tx) => tx.get('row/i00001'));
@@ -230,7 +230,7 @@ describe.each([
     expect(await db.issues.has('new')).toBe(true);
   });
 
-  it('what the function throws comes before that', async () => {
+  it('a transaction rejects with the error of its function first', async () => {
     const db = await storeOf(isCold);
     const mine = new Error('mine');
     const failing = db.transaction((tx) => {
@@ -243,7 +243,7 @@ describe.each([
 
 const keysOf = (_: Tx) => Array.from({ length: 50 }, (_, n) => `row/${idOf(n * 7)}`);
 
-it('a mutator is refused in the same way, and what others of its commit do is kept', async () => {
+it('a mutator is refused in the same way, and other changes of its commit are kept', async () => {
   const db = await storeOf(true);
   const server = new ServerDouble({});
   const empty = await open(`awaits ${names++}`, { storage: memory(), tables });

@@ -1,4 +1,4 @@
-/** Transactions that run at the same time as others and as other writers, and on storage that fails. */
+/** Transactions during other transactions and writers, and on storage that fails. */
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
@@ -7,7 +7,7 @@ import { failure, storeOf, within } from '../../support/models/store-model.js';
 import { ABC, twoHandles } from '../../support/two-handles.js';
 
 describe('transactions that meet', () => {
-  it('never break a condition that both have checked', async () => {
+  it('never break a condition that both transactions check', async () => {
     for (let round = 0; round < 20; round++) {
       const [one, two] = await twoHandles([
         ['x', 1],
@@ -69,7 +69,7 @@ describe('transactions that meet', () => {
       runs += 1;
       tx.put('sum', await tx.get('a'));
       if (runs === 1) await two.put('a', 9);
-      // Waits for writers that wait for this run.
+      // The call waits for writers that wait for this run.
       else {
         await one.put('within', runs);
         await one.transaction((inner) => inner.put('inner', runs));
@@ -96,7 +96,7 @@ describe('transactions that meet', () => {
 });
 
 describe('a failure of storage', () => {
-  it('before a commit rejects the transaction, and nothing is written', async () => {
+  it('before a commit rejects the transaction, and no row is written', async () => {
     const storage = watched(memory());
     const [db] = await twoHandles(ABC, storage);
     const mine = new Error('mine');
@@ -115,7 +115,7 @@ describe('a failure of storage', () => {
     expect(await db.get('a')).toBe(2);
   });
 
-  it('is not taken for a success when another writer made the same commit', async () => {
+  it('is not mistaken for a success when another writer made the same commit', async () => {
     const inner = memory();
     const storage = watched(inner);
     const one = await open('test', { storage });
@@ -135,7 +135,7 @@ describe('a failure of storage', () => {
     expect(await one.get('n')).toBe(2);
   });
 
-  it('that loses the answer to a commit does not make it twice', async () => {
+  it('that loses the answer to a commit does not repeat the commit', async () => {
     for (let at = 1; at <= 5; at++) {
       const inner = memory();
       await (await open('test', { storage: inner })).put('n', 0);

@@ -1,10 +1,10 @@
-/** When the function of a transaction is run again, and when it is not. */
+/** The reasons for another run of the function of a transaction. */
 import { describe, expect, it } from 'vitest';
 import type { Store, Transaction } from '../../../src/index.js';
 import { all, type Entry } from '../../support/models/store-model.js';
 import { ABC, twoHandles } from '../../support/two-handles.js';
 
-/** How often the function runs if `other` happens once, after the first run has called `read`. */
+/** Returns how often the function runs if `other` happens once, after the first run has called `read`. */
 async function runsOf(
   rows: readonly Entry[],
   read: (tx: Transaction) => unknown,
@@ -29,7 +29,7 @@ async function sameAs(db: Store): Promise<Store> {
   return db;
 }
 
-describe('the function is run again', () => {
+describe('the function runs again', () => {
   const MANY = Array.from({ length: 500 }, (_, at): Entry => [`m${at + 1000}`, at]);
   const first = async (tx: Transaction, count: number, reverse = false) => {
     let left = count;

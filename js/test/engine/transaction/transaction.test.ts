@@ -78,7 +78,7 @@ describe('a transaction', () => {
     ]);
   });
 
-  it('writes nothing when its function throws', async () => {
+  it('makes no commit when its function throws', async () => {
     const storage = watched(memory());
     const [db] = await twoHandles(ABC, storage);
     const before = storage.written.length;
@@ -100,7 +100,7 @@ describe('a transaction', () => {
     expect(await all(db)).toEqual(ABC);
   });
 
-  it('without edits commits nothing, and reads one commit', async () => {
+  it('without edits makes no commit, and reads one commit', async () => {
     const storage = watched(memory());
     const [db] = await twoHandles(ABC, storage);
     const seen = await db.transaction(async (tx) => {
@@ -129,7 +129,7 @@ describe('a transaction', () => {
     await expect(db.transaction(1 as never)).rejects.toEqual(failure('invalid-argument'));
   });
 
-  it('refuses calls when it has ended', async () => {
+  it('refuses calls after its end', async () => {
     const db = await storeOf(ABC);
     let kept: Transaction | undefined;
     let rows: AsyncIterator<Entry> | undefined;
@@ -200,7 +200,7 @@ describe('a transaction', () => {
     expect(await db.get('a')).toBe(5);
   });
 
-  it('is awaited by close, which refuses later ones', async () => {
+  it('is awaited by close, which refuses later transactions', async () => {
     const storage = memory();
     const db = await open('test', { storage });
     const done = db.transaction(async (tx) => {

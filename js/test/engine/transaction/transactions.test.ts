@@ -1,6 +1,6 @@
 /**
- * Transactions of several handles on one store, interleaved with other writers in every way, have
- * the same outcome as if they ran one after the other.
+ * Transactions of several handles on one store, interleaved with other writers in every way, have the same outcome as
+ * in some serial order.
  */
 import { expect, it } from 'vitest';
 import {
@@ -64,7 +64,7 @@ function rangeOf(from: Random): ScanOptions {
   ])();
 }
 
-/** Runs a random step; what it puts depends on what the steps before it have read. */
+/** Runs a random step; the value that it puts depends on the reads of the steps before it. */
 async function step(tx: Transaction, from: Random, before: readonly Step[]): Promise<Step> {
   const key = from.pick(KEYS);
   const options = { ...rangeOf(from), reverse: from.below(2) === 0 };
@@ -169,7 +169,7 @@ async function ticks(from: Random, most: number): Promise<void> {
 }
 
 interface Outcome {
-  /** What the last run of the function did. */
+  /** The steps of the last run of the function. */
   steps: Step[];
   runs: number;
   thrown: boolean;
@@ -179,7 +179,7 @@ const MARK = '~/';
 
 class Mine extends Error {}
 
-/** A random transaction, which marks its commit with a row of its own. */
+/** Makes a random transaction, which marks its commit with a row of its own. */
 async function transact(db: Store, from: Random, number: number): Promise<Outcome> {
   const outcome: Outcome = { steps: [], runs: 0, thrown: from.below(8) === 0 };
   const length = 1 + from.below(7);
@@ -208,7 +208,7 @@ async function transact(db: Store, from: Random, number: number): Promise<Outcom
   return outcome;
 }
 
-/** The roots that a store had, one for each commit. */
+/** The roots of a store, one for each commit. */
 function rootsOf({ written }: WatchedStorage): string[] {
   return written.flatMap(({ move }) =>
     move === undefined ? [] : [Buffer.from(move.commitBytes).toString('hex')],
@@ -280,7 +280,7 @@ it('transactions have the outcome of some serial order', async () => {
       states.push(new Map(rows));
     }
     expectSame(await all(reader), sorted(rows));
-    // The others wrote nothing, and must have read one of the states.
+    // The others made no commit, and must have read one of the states.
     for (const [own, { steps, thrown }] of left) {
       const faults = states.map((state) => matches(new Map(state), steps));
       if (!faults.includes(undefined))

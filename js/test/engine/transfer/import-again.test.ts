@@ -1,4 +1,4 @@
-/** An import into a store that holds just that already tells whether the file is good. */
+/** An import into a store that already has the same root verifies the file. */
 import { describe, expect, it } from 'vitest';
 import { importStore, memory, open } from '../../../src/index.js';
 import { type Entry, failure } from '../../support/models/store-model.js';
@@ -19,7 +19,7 @@ const fails = expect.objectContaining({
 });
 
 describe('an import into a store that has this root already', () => {
-  it('of the whole file does nothing but read it', async () => {
+  it('of the whole file only reads it', async () => {
     const { db, storage, bytes } = await scene();
     const seen: number[] = [];
     const onProgress = ({ bytes }: { bytes: number }) => seen.push(bytes);
@@ -51,7 +51,7 @@ describe('an import into a store that has this root already', () => {
     expect((await db.verify()).ok).toBe(true);
   });
 
-  it('is ended by its signal', async () => {
+  it('ends with its signal', async () => {
     const { storage, bytes } = await scene();
     const abort = new AbortController();
     const importing = importStore('app', bytes, {

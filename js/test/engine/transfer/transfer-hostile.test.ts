@@ -24,14 +24,14 @@ import {
 } from '../../support/transferring.js';
 
 const ZERO = new Uint8Array(32);
-/** A commit chunk of the next version, and its hash. */
+/** Returns a commit chunk of the next version, and its hash. */
 const LATER = Uint8Array.of(0xc0, 2, 0, 0);
 const LATER_HASH = Buffer.from(
   '2423286236f91ebb85995a5526e37221a38a3df72fce8b2d00799f87f7dd3b9e',
   'hex',
 );
 
-/** A small store with a past, whose segments hold dead chunks too. */
+/** Makes a small store with a past, whose segments hold dead chunks too. */
 async function smallStore(storage: Storage): Promise<Store> {
   const db = await open('source', { storage });
   await db.putMany(Array.from({ length: 8 }, (_, at): Entry => [`k${at}`, { at }]));
@@ -55,7 +55,7 @@ describe('an export that is damaged', () => {
       await expect(importing).rejects.toEqual(failure('invalid-export'));
     });
     await expectEmpty(storage);
-    // After all that the complete export is accepted.
+    // The complete export is accepted after all that.
     await importStore('copy', [bytes], { storage });
     await expectCopy(db, storage);
   });
@@ -85,7 +85,7 @@ describe('an export that is damaged', () => {
     const db = await open('source', { storage: memory() });
     const from = random(4);
     await db.putMany(Array.from({ length: 900 }, (_, at): Entry => [`k${at}`, from.bytes(100)]));
-    // The leaf that this replaces is dead, in a segment that is live.
+    // The replaced leaf is dead, in a segment that is live.
     await db.put('k5', 'changed');
     const bytes = await exported(db);
     expect(bytes.length).toBeGreaterThan(100_000);
@@ -95,12 +95,12 @@ describe('an export that is damaged', () => {
       const damaged = bytes.with(at, (bytes[at] as number) ^ 1);
       const place = failure('corrupt-chunk', { offset: expect.any(Number) as unknown as number });
       await expect(importStore('copy', [damaged], { storage }), `${at}`).rejects.toEqual(place);
-      // The damage is in the first segment, so that none is stored.
+      // The damage is in the first segment, so no segment is stored.
       expect((await storedIn(storage)).ids).toEqual([]);
     }
   });
 
-  it('is refused when storage returns other bytes than it was given', async () => {
+  it('is refused when storage returns changed bytes', async () => {
     const db = await largeStore(random(5), 2 << 20);
     const bytes = await exported(db);
     const storage = watched(memory());

@@ -1,4 +1,4 @@
-/** Imports that are cut off, repeated, or run at the same time as other writers. */
+/** Imports that are cut off, repeated, or run during other writes. */
 import { describe, expect, it } from 'vitest';
 import { endOf, frameOf, headerOf } from '../../../src/engine/transfer/format.js';
 import { HedgerowError, importStore, memory, open, type Storage } from '../../../src/index.js';
@@ -16,7 +16,7 @@ import {
   storedIn,
 } from '../../support/transferring.js';
 
-/** The bytes in parts of 100,000, then a failure. */
+/** Yields the bytes in parts of 100,000, then fails. */
 async function* cutOff(bytes: Uint8Array, at: number, cause: unknown): AsyncGenerator<Uint8Array> {
   for (let from = 0; from < at; from += 100_000) {
     yield bytes.slice(from, Math.min(at, from + 100_000));
@@ -189,7 +189,7 @@ describe('an import that was cut off', () => {
     await expectCopy(db, storage);
   });
 
-  it('writes nothing when it was complete before', async () => {
+  it('makes no write when it was complete before', async () => {
     const db = await largeStore(random(8), 1 << 20);
     const bytes = await exported(db);
     const storage = watched(memory());
@@ -202,7 +202,7 @@ describe('an import that was cut off', () => {
 });
 
 describe('an import at the same time as other writers', () => {
-  it('fails when another has written first, and leaves nothing', async () => {
+  it('fails when another writer commits first, and leaves no segment', async () => {
     const db = await largeStore(random(9));
     const bytes = await exported(db);
     const storage = memory();

@@ -16,7 +16,7 @@ import {
 
 const indexes = { byN: { path: '/n' }, byText: { path: ['/text', '/n'], prefix: 'b' } };
 
-/** A store with a past: rows of all sizes, changed and deleted, indexes, branches. */
+/** Makes a store with a past: rows of all sizes, changed and deleted, indexes, branches. */
 async function storeWithPast(from: Random) {
   const storage = memory();
   const db = await open('source', { storage, ...(from.next() < 0.7 && { indexes }) });
@@ -62,7 +62,7 @@ describe('a store that is exported and imported', () => {
       const parts = progress.map(({ fraction }) => fraction);
       expect(parts).toEqual([...parts].sort((a, b) => a - b));
       if (db.root !== '0'.repeat(64)) expect(parts.at(-1)).toBeCloseTo(1, 6);
-      // Checked before a handle of the copy can collect: the import itself leaves nothing behind.
+      // Checked before a handle of the copy can collect: the import itself leaves no garbage.
       const { refs, ids } = await storedIn(copies);
       expect(refs.has('import')).toBe(false);
       expect(ids.length).toBeGreaterThanOrEqual(result.segments);
@@ -201,7 +201,7 @@ describe('an export', () => {
     expect((await other.verify()).ok).toBe(true);
   });
 
-  it('keeps its commits from collections until it is released', async () => {
+  it('keeps its commits from collections until its release', async () => {
     const db = await largeStore(random(6), 2 << 20);
     const copy = await db.export();
     await db.clear();
@@ -225,7 +225,7 @@ describe('an export', () => {
     expect((await db.stats()).storedBytes).toBe(0);
   });
 
-  it('is the same each time while nothing is written, and begins at `from`', async () => {
+  it('is the same each time between writes, and begins at `from`', async () => {
     const db = await largeStore(random(7), 2 << 20);
     const bytes = await exported(db);
     expectSame(await exported(db), bytes);

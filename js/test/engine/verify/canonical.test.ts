@@ -1,4 +1,4 @@
-/** Verification and import hold a store to its form, and, when they are asked to, indexes to the rows. */
+/** Verification and import check the normal form of a store, and, by an option, indexes against the rows. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { importStore, memory, open, repair, type Storage, verify } from '../../../src/index.js';
 import {
@@ -17,7 +17,7 @@ import { expectEmpty } from '../../support/transferring.js';
 const INDEXES = { n: { path: '/n' } };
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-/** The parts of a store of rows. */
+/** Returns the parts of a store of rows. */
 async function partsWith(rows: readonly Entry[], indexes = {}): Promise<Forged> {
   const storage = memory();
   const db = await open('made', { storage, indexes });
@@ -26,14 +26,14 @@ async function partsWith(rows: readonly Entry[], indexes = {}): Promise<Forged> 
   return partsOf(storage, 'made');
 }
 
-/** The commit of forged parts. */
+/** Returns the commit of forged parts. */
 function commitOf(parts: Forged): Uint8Array {
   const commit = chunksIn(parts).get(hexOf(parts.refs[0]?.commitBytes as Uint8Array));
   if (commit === undefined) throw new Error('the parts have no commit');
   return commit;
 }
 
-/** The same parts with another commit. */
+/** Returns the same parts with another commit. */
 function withCommit(parts: Forged, commit: Uint8Array, ...chunks: Uint8Array[]): Forged {
   return {
     refs: [{ name: 'main', commitBytes: hashOf(commit) }],
@@ -41,7 +41,7 @@ function withCommit(parts: Forged, commit: Uint8Array, ...chunks: Uint8Array[]):
   };
 }
 
-/** A store of which one value is written as `100`, or, as no writer does it, as `1e2`. */
+/** Makes a store with a value `1e2` in place of `100`, which no writer stores. */
 async function withOtherNumber(): Promise<Forged> {
   const parts = await partsWith([
     ['a', { n: 1 }],
@@ -55,12 +55,12 @@ async function withOtherNumber(): Promise<Forged> {
   return withCommit(parts, replaced(commit, hashOf(leaf), hashOf(other)), other);
 }
 
-/** A store whose index is that of other rows: the same keys, other values. */
+/** Makes a store with the index of other rows: the same keys, other values. */
 async function withOtherIndex(): Promise<Forged> {
   const rows = (add: number): Entry[] =>
     Array.from({ length: 50 }, (_, at): Entry => [`k${at}`, { n: at + add }]);
   const [parts, others] = [await partsWith(rows(0), INDEXES), await partsWith(rows(1), INDEXES)];
-  // Of each tree the name, how many entries as 8 bytes, and the root.
+  // For each tree: the name, the number of entries as 8 bytes, and the root.
   const rootOf = (commit: Uint8Array) => {
     const at = Buffer.from(commit).indexOf('["","/n"]') + 9 + 8;
     return commit.slice(at, at + 32);
@@ -77,7 +77,7 @@ async function planted(parts: Forged): Promise<Storage> {
 }
 
 describe('a value that is not in normal form', () => {
-  it('is told by a verification, with its row, and is not lost', async () => {
+  it('is reported by a verification, with its row, and is not lost', async () => {
     const storage = await planted(await withOtherNumber());
     const found = await verify('test', { storage });
     expect(found).toMatchObject({ ok: false, rows: 3 });
@@ -92,7 +92,7 @@ describe('a value that is not in normal form', () => {
     ]);
   });
 
-  it('costs no row in a repair', async () => {
+  it('does not cost the row in a repair', async () => {
     const storage = await planted(await withOtherNumber());
     const before = await verify('test', { storage });
     const done = await repair('test', { storage, salvage: true });
@@ -100,7 +100,7 @@ describe('a value that is not in normal form', () => {
     expect(done.faults).toEqual(before.faults);
     const db = await open('test', { storage });
     expect(await db.get('b')).toEqual({ n: 100 });
-    // Rows that are put into another store are in their form there.
+    // Rows that are copied to another store are in normal form there.
     const other = await open('other', { storage });
     await other.putMany(db.scan());
     expect(await other.verify()).toMatchObject({ ok: true, rows: 3 });
@@ -116,8 +116,8 @@ describe('a value that is not in normal form', () => {
   });
 });
 
-describe('an index that is not what its rows make', () => {
-  it('is told by a verification that is asked to look', async () => {
+describe('an index that does not match its rows', () => {
+  it('is reported by a verification with `checkIndexes`', async () => {
     const storage = await planted(await withOtherIndex());
     const db = await open('test', { storage });
     expect(await db.verify()).toMatchObject({ ok: true });
@@ -133,7 +133,7 @@ describe('an index that is not what its rows make', () => {
     ]);
   });
 
-  it('is made again by a repair that is asked to look', async () => {
+  it('is built again by a repair with `checkIndexes`', async () => {
     const storage = await planted(await withOtherIndex());
     const db = await open('test', { storage, indexes: INDEXES });
     const rows = await all(db);
@@ -146,7 +146,7 @@ describe('an index that is not what its rows make', () => {
     expect(await all(db)).toEqual(rows);
   });
 
-  it('is imported only by who does not ask', async () => {
+  it('is imported without `checkIndexes`, and refused with it', async () => {
     const bytes = forge(await withOtherIndex());
     const storage = memory();
     const importing = importStore('copy', [bytes], { storage, checkIndexes: true });
@@ -156,7 +156,7 @@ describe('an index that is not what its rows make', () => {
   });
 });
 
-describe('text that JSON.stringify prints, and that is not in normal form', () => {
+describe('text of JSON.stringify that is not in normal form', () => {
   type Put = (db: Awaited<ReturnType<typeof open>>, value: object) => Promise<unknown>;
   const puts: Put[] = [
     (db, value) => db.put('k', value),
@@ -169,7 +169,7 @@ describe('text that JSON.stringify prints, and that is not in normal form', () =
       }),
   ];
 
-  /** Puts a value in all ways; it must be as the row `text` in bytes is. */
+  /** Puts a value in all ways; its root must equal the root of the row `text` in bytes. */
   async function expectSameRoot(value: object, text: string): Promise<void> {
     const bytes = new TextEncoder().encode(`["k",${text}]\n`);
     const roots = new Set<string>();
@@ -190,7 +190,7 @@ describe('text that JSON.stringify prints, and that is not in normal form', () =
     JSON.stringify = real;
   });
 
-  /** What is printed as `text`; where there is no `JSON.rawJSON`, as it would be. */
+  /** Returns a value that is printed as `text`, with `JSON.rawJSON` or a replacement for it. */
   function raw(text: string): unknown {
     if (rawJSON !== undefined) return rawJSON(text);
     JSON.stringify = ((...args: Parameters<typeof real>) =>
@@ -201,7 +201,7 @@ describe('text that JSON.stringify prints, and that is not in normal form', () =
   }
 
   it.each(['1.0', '1e-400', '1E2', '-0', '0.10', '"\\u0041"', '"\\/"'])(
-    'as JSON.rawJSON(%s) does, has the root of what it means',
+    'from JSON.rawJSON(%s), has the root of its meaning',
     async (text) => {
       const value = { id: 'k', n: raw(text), in: [raw(text)] };
       expect(JSON.stringify(value)).toBe(`{"id":"k","n":${text},"in":[${text}]}`);
@@ -209,7 +209,7 @@ describe('text that JSON.stringify prints, and that is not in normal form', () =
     },
   );
 
-  it('as a Proxy may have it, has the root of the same members in their order', async () => {
+  it('from a Proxy, has the root of the same members in their order', async () => {
     const value = new Proxy(
       { id: 'k', b: 1, 2: 2, 1: 3 },
       { ownKeys: () => ['b', '2', 'id', '1'] },

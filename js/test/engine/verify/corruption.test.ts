@@ -1,4 +1,4 @@
-/** Stored bytes that are not as they were written: told apart, and never believed. */
+/** Damage to stored bytes is always noticed, and its kinds are distinguished. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { open } from '../../../src/index.js';
 import { deaf } from '../../support/doubles/deaf-storage.js';
@@ -16,7 +16,7 @@ import {
   type StoredChunk,
 } from '../../support/stored-chunks.js';
 
-/** Of as many bytes in all cases, so that segments and leaves are as many. */
+/** Values of one length, so that each case has as many segments and leaves. */
 const COUNT = isDeep ? 5000 : 2500;
 const textOf = (at: number) => partlyNoise(at, isDeep ? 270 : 540);
 const ROWS = sorted(Array.from({ length: COUNT }, (_, at): Entry => [`k${at}`, textOf(at)]));
@@ -34,10 +34,10 @@ beforeEach(async () => {
   await db.close();
 });
 
-/** The chunks of a kind, with the segments that they are in. */
+/** Returns the chunks of a kind, with their segments. */
 const chunks = (kind: number) => chunksOfKind(storage.stored.values(), kind);
 
-/** Changes a byte of a chunk, counted from its start, whenever its segment is read. Tells whether that damages it. */
+/** Changes a byte of a chunk, counted from its start, at each read of its segment. Returns whether that damages it. */
 function flip(chunk: StoredChunk, at: number, mask = 1): boolean {
   const { segment, start } = chunk;
   storage.hooks.read = (id, bytes) => {
@@ -49,7 +49,7 @@ function flip(chunk: StoredChunk, at: number, mask = 1): boolean {
 
 const reopened = () => open('test', { storage });
 
-/** Splits the rows into those that `get` gives and those for which it fails. */
+/** Splits the rows into the rows that `get` returns and the rows for which it fails. */
 async function readable(db: Awaited<ReturnType<typeof reopened>>, rows = ROWS) {
   const failures = new Map<string, { code?: string; chunk?: string }>();
   for (const [key, value] of rows) {
@@ -87,7 +87,7 @@ describe('a damaged byte in a leaf', () => {
     expectSame(await db.get('large'), LARGE[1]);
   });
 
-  it('gives the rows before it to a scan', async () => {
+  it('does not hide the rows before it from a scan', async () => {
     const leaf = chunks(LEAF)[20]!;
     expect(flip(leaf, leaf.end - leaf.start - 1)).toBe(true);
     const db = await reopened();
@@ -99,7 +99,7 @@ describe('a damaged byte in a leaf', () => {
     expectSame(seen, [...ROWS, LARGE].slice(0, seen.length));
   });
 
-  it('does not keep others from being written', async () => {
+  it('does not keep other rows from being written', async () => {
     const leaf = chunks(LEAF)[5]!;
     expect(flip(leaf, 20)).toBe(true);
     const db = await reopened();
@@ -114,7 +114,7 @@ describe('a damaged byte in a leaf', () => {
     expect(db.root).toBe(root);
   });
 
-  it('wherever it is', async () => {
+  it('is noticed wherever it is', async () => {
     await forSeeds(25, async (from, _, begin) => {
       const leaf = from.pick(chunks(LEAF));
       const [at, bit] = [from.below(leaf.end - leaf.start), 1 << from.below(8)];
@@ -225,7 +225,7 @@ describe('a segment', () => {
       const tableBytes = segment.tableBytes.slice();
       const view = new DataView(tableBytes.buffer);
       const { end, length } = change(last);
-      // The lengths are after the ends, at the end of the table.
+      // The lengths follow the ends, at the end of the table.
       const ofLengths = 4 * view.getUint32(8, true);
       view.setUint32(tableBytes.length - ofLengths - 4, end, true);
       view.setUint32(tableBytes.length - 4, length, true);
@@ -242,7 +242,7 @@ describe('a segment', () => {
     });
   }
 
-  it('that is longer than it was is read as far as it should go', async () => {
+  it('that is longer than before is read to its old end', async () => {
     storage.hooks.read = (_, bytes) => Uint8Array.from([...bytes, 1, 2, 3]);
     expect((await readable(await reopened())).size).toBe(0);
   });
@@ -258,7 +258,7 @@ describe('a segment', () => {
 });
 
 describe('a table', () => {
-  /** Where the ends of the chunks end, and their lengths begin. */
+  /** Returns the offset of the lengths, where the ends of the chunks end. */
   const endOfEnds = (bytes: Uint8Array) => 12 + 36 * ((bytes.length - 12) / 40);
   const changes: [string, (bytes: Uint8Array) => Uint8Array][] = [
     ['that is empty', () => new Uint8Array()],
@@ -305,7 +305,7 @@ describe('a ref', () => {
     expect(storage.closed).toBe(closed + 1);
   });
 
-  it('that turns to a later format makes a refresh fail, and the store stays readable', async () => {
+  it('that changes to a later format makes a refresh fail, and the store stays readable', async () => {
     const [db, other] = [await reopened(), await reopened()];
     await other.put('other', 1);
     changed({ format: 2 });
@@ -314,7 +314,7 @@ describe('a ref', () => {
     expect(await db.get('mine')).toBeUndefined();
   });
 
-  it('to a commit that is not there makes opening fail with missing-chunk', async () => {
+  it('to a missing commit makes opening fail with missing-chunk', async () => {
     changed({ commitBytes: new Uint8Array(32).fill(7) });
     await expect(reopened()).rejects.toEqual(failure('missing-chunk', { chunk: '07'.repeat(32) }));
   });
@@ -325,7 +325,7 @@ describe('a ref', () => {
     await expect(reopened()).rejects.toEqual(failure('corrupt-chunk', { chunk: hash }));
   });
 
-  it('of another name is not this store’s', async () => {
+  it('of another name does not belong to this store', async () => {
     changed({ name: 'other' });
     expect(await (await reopened()).count()).toBe(0);
   });

@@ -1,11 +1,11 @@
-/** A verification while a writer never stops. */
+/** A verification during endless writes. */
 import { expect, it } from 'vitest';
 import { memory, open, type Storage, type Store } from '../../../src/index.js';
 import { partlyNoise } from '../../support/noise.js';
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-it('finds a head to verify, though the ref moves at every read of its history', async () => {
+it('a verification finds a head, though the ref moves at every read of its history', async () => {
   const inner = memory();
   let db: Store | undefined;
   let puts = 0;
@@ -19,7 +19,7 @@ it('finds a head to verify, though the ref moves at every read of its history', 
         const found = await history(name);
         const put = db?.put('busy', puts++) ?? Promise.resolve();
         writing.add(put);
-        // Not only for the put: when the verification makes writers wait, that would never end.
+        // Also after the put: if the verification blocked writers, it would never end.
         await Promise.race([put, pause(50)]);
         return found;
       };
@@ -35,7 +35,7 @@ it('finds a head to verify, though the ref moves at every read of its history', 
   await db.close();
 });
 
-it('takes no segment for faulty that a collection has written meanwhile', async () => {
+it('a verification reports no fault for a segment that a collection wrote in the meantime', async () => {
   const inner = memory();
   let beforeRead: (() => Promise<unknown>) | undefined;
   const storage: Storage = {
@@ -55,7 +55,7 @@ it('takes no segment for faulty that a collection has written meanwhile', async 
   const db = await open('moved', { storage });
   const rowOf = (at: number) => [`k${at}`, { at, text: partlyNoise(at, 240) }] as const;
   await db.putMany(Array.from({ length: 5000 }, (_, at) => rowOf(at)));
-  // Each segment keeps something, and is worth moving.
+  // Each segment keeps some live chunks, and is worth moving.
   for (let at = 0; at < 5000; at += 500) await db.deleteMany({ gte: `k${at}`, lt: `k${at + 400}` });
   let moved = 0;
   beforeRead = async () => {

@@ -1,4 +1,4 @@
-/** Verification: it reads everything, reports each fault with its keys, and continues after it. */
+/** A verification reads all chunks, reports each fault with its keys, and continues after it. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store, verify } from '../../../src/index.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
@@ -43,7 +43,7 @@ const damage = (...damaged: StoredChunk[]) => damageIn(storage, ...damaged);
 
 const reopened = () => open('test', { storage });
 
-/** Keys of the rows that can be read, one by one. */
+/** Returns the keys of the rows that can be read, one by one. */
 async function readable(db: Store): Promise<Set<string>> {
   const keys = new Set<string>();
   for (const [key] of ALL) {
@@ -56,7 +56,7 @@ async function readable(db: Store): Promise<Set<string>> {
 }
 
 describe('a sound store', () => {
-  it('has all its rows, nodes, values and bytes counted', async () => {
+  it('has counts of all its rows, nodes, values and bytes', async () => {
     const db = await reopened();
     const { levels } = await db.stats();
     const found = await db.verify();
@@ -92,7 +92,7 @@ describe('a sound store', () => {
     expect((await db.verify()).ok).toBe(true);
   });
 
-  it('is verified with the commits of another handle, while this one writes', async () => {
+  it('includes the commits of another handle, while this handle writes', async () => {
     const [db, other] = [await reopened(), await reopened()];
     await other.putMany([['new', 1]]);
     const [found] = await Promise.all([db.verify(), db.put('mine', 2)]);
@@ -101,7 +101,7 @@ describe('a sound store', () => {
   });
 });
 
-it('reads from storage, not from memory', async () => {
+it('a verification reads from storage, not from memory', async () => {
   const db = await reopened();
   await db.scan().toArray();
   const leaf = chunks(LEAF)[5]!;
@@ -109,12 +109,12 @@ it('reads from storage, not from memory', async () => {
   expect(await db.scan().toArray()).toHaveLength(ALL.length);
   const found = await db.verify();
   expect(found.faults.map(({ chunk }) => chunk)).toEqual([leaf.hash]);
-  // It does not change what is in memory.
+  // The verification does not change the cache.
   expect(await db.scan().toArray()).toHaveLength(ALL.length);
 });
 
 describe('damage', () => {
-  it('of one leaf is reported with its keys, and reads of exactly these fail', async () => {
+  it('of one leaf is reported with its keys, and only reads of these keys fail', async () => {
     const leaf = chunks(LEAF)[20]!;
     damage(leaf);
     const db = await reopened();
@@ -170,7 +170,7 @@ describe('damage', () => {
     }
   });
 
-  it('of an internal node covers what is below it', async () => {
+  it('of an internal node covers the rows below it', async () => {
     const inner = chunks(1)[0]!;
     damage(inner);
     const { faults, rows } = await (await reopened()).verify();
@@ -226,7 +226,7 @@ describe('segments and tables', () => {
     expect(segmentBytes.length).toBeGreaterThan(0);
   });
 
-  it('with a malformed table are reported, even if nothing is lost with them', async () => {
+  it('with a malformed table are reported, even without a lost row', async () => {
     const { id } = chunks(LEAF)[5]!.segment;
     const only = (broken: number) => {
       storage.hooks.load = ({ tables, ...rest }) => ({
@@ -266,7 +266,7 @@ it('a verification fails if storage fails, and the next one succeeds', async () 
   await expect(db.verify()).rejects.toEqual(failure('closed'));
 });
 
-it('a segment that another tab collects meanwhile is no fault', async () => {
+it('a segment that another tab collects in the meantime is no fault', async () => {
   const db = await reopened();
   const inner = await storage.open('test');
   let moved = false;
@@ -274,7 +274,7 @@ it('a segment that another tab collects meanwhile is no fault', async () => {
     const segment = storage.stored.get(id);
     if (moved || segment === undefined) return bytes;
     moved = true;
-    // Stores its chunks again under another id, and deletes it.
+    // The other tab stores the chunks again under another id, and deletes the segment.
     void (async () => {
       const again = { ...segment, id: 2 ** 40 };
       await inner.write({ segments: [again], durability: 'relaxed' });

@@ -1,4 +1,4 @@
-/** `watchCount`: the number of rows or entries of a range, now and whenever it changes. */
+/** `watchCount`: the number of rows or entries of a range, now and after each change. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type IndexRange, type KeyRange, memory, open, type Store } from '../../../src/index.js';
 import { compareKeys, failure, storeOf, within } from '../../support/models/store-model.js';
@@ -9,7 +9,7 @@ import { handles, rest, until } from '../../support/watching.js';
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** A watched count: the numbers that it was told. */
+/** A watched count, with the numbers that its callback got. */
 function counts(db: Store, range: KeyRange | IndexRange = {}) {
   const told: number[] = [];
   const errors: unknown[] = [];
@@ -23,7 +23,7 @@ function counts(db: Store, range: KeyRange | IndexRange = {}) {
 }
 
 describe('a watched count', () => {
-  it('is told soon, then when it changes, in any tab, and not for values that change', async () => {
+  it('is reported soon, then at each change, in any tab, and not for changed values', async () => {
     const [db, other] = await handles(2);
     await db.putMany(rows(10));
     const count = counts(db);
@@ -46,7 +46,7 @@ describe('a watched count', () => {
     expect(count.errors).toEqual([]);
   });
 
-  it('of a range counts its rows alone, also where there are none', async () => {
+  it('of a range counts its rows alone, also in an empty range', async () => {
     const db = await storeOf(rows(100));
     const all = { prefix: counts(db, { prefix: 'k00001' }), empty: counts(db, { gt: 'x' }) };
     const none = counts(db, { gt: 'b', lt: 'a' });
@@ -60,7 +60,7 @@ describe('a watched count', () => {
     expect(all.empty.told).toEqual([0, 1]);
   });
 
-  it('of an index counts entries: those of an array each, and rows that leave a range', async () => {
+  it('of an index counts entries: each member of an array, and no rows outside of a range', async () => {
     const db = await open('test', {
       storage: memory(),
       indexes: { tag: { path: '/tags' }, done: { path: '/done' } },
@@ -79,7 +79,7 @@ describe('a watched count', () => {
     expect(await db.count({ index: 'tag' })).toBe(3);
   });
 
-  it('waits for an index that is built', async () => {
+  it('waits for an index that is being built', async () => {
     const storage = memory();
     const first = await open('test', { storage });
     await first.putMany(rows(2000));
@@ -90,7 +90,7 @@ describe('a watched count', () => {
     expect(count.told).toEqual([500]);
   });
 
-  it('misses nothing that is written between the call and the first number', async () => {
+  it('includes writes between the call and the first number', async () => {
     const db = await storeOf(rows(5));
     const count = counts(db);
     const writing = [db.put('a', 1), db.put('b', 1)];
@@ -100,7 +100,7 @@ describe('a watched count', () => {
     expect(count.told.length).toBeLessThanOrEqual(2);
   });
 
-  it('of 1,000 ranges tells the one that has changed', async () => {
+  it('of 1,000 ranges reports the range that has changed', async () => {
     const db = await storeOf(rows(1000));
     const name = (at: number) => `k000${String(at).padStart(3, '0')}`;
     const all = Array.from({ length: 1000 }, (_, at) => counts(db, { prefix: name(at) }));
@@ -133,7 +133,7 @@ describe('a watched count', () => {
     expect(parsed()).toBe(true);
   });
 
-  it('and a watch of the same range are both told', async () => {
+  it('and a watch of the same range both get the change', async () => {
     const db = await storeOf();
     const count = counts(db, { prefix: 'a' });
     const told: unknown[] = [];
@@ -144,7 +144,7 @@ describe('a watched count', () => {
     expect(told).toEqual([{ op: 'add', key: 'a', newValue: { n: 1 } }]);
   });
 
-  it('does not call a callback again before its promise is settled, and is right then', async () => {
+  it('does not call a callback again before its promise settles, and is right then', async () => {
     const db = await storeOf();
     const told: number[] = [];
     let release = () => {};
@@ -169,7 +169,7 @@ describe('a watched count', () => {
     expect(told).toEqual([0, 3, 4]);
   });
 
-  it('goes on after its callback has thrown', async () => {
+  it('continues after its callback has thrown', async () => {
     const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const db = await storeOf();
     const told: number[] = [];
@@ -186,7 +186,7 @@ describe('a watched count', () => {
     expect(reported).toHaveBeenCalledOnce();
   });
 
-  it('ends by its function, a signal, also before the first call, and with the store', async () => {
+  it('ends by its function, by a signal, also before the first call, and with the store', async () => {
     const db = await storeOf();
     const abort = new AbortController();
     const told: number[] = [];
@@ -205,7 +205,7 @@ describe('a watched count', () => {
     expect(() => db.watchCount({}, () => {})).toThrow(failure('closed'));
   });
 
-  it('ends with branch-not-found when its branch is deleted, and is right after it was made anew', async () => {
+  it('ends with branch-not-found when its branch is deleted, and is right on a new branch of that name', async () => {
     const db = await storeOf(rows(3));
     const draft = await db.branch('draft');
     const count = counts(draft);
@@ -242,7 +242,7 @@ describe('a watched count', () => {
     expect(count.told).toEqual([10, 30, 10, 30]);
   });
 
-  it('refuses what is no range, no callback and no option', async () => {
+  it('refuses a bad range, callback or option', async () => {
     const db = await storeOf();
     const take = () => {};
     for (const call of [
@@ -267,7 +267,7 @@ function rangeFrom(from: Random): KeyRange | IndexRange {
   return from.pick<KeyRange>([{ prefix: from.pick(PREFIXES) }, { gte: low, lt: high }, {}]);
 }
 
-it('equals what count says, for random histories of two handles and a branch', async () => {
+it('equals count, for random histories of two handles and a branch', async () => {
   await forSeeds(30, async (from, seed, begin) => {
     const storage = { ...memory(), isShared: true };
     const indexes = { tag: { path: '/tags' } };

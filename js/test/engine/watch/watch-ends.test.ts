@@ -1,4 +1,4 @@
-/** A watch that can report no more changes ends, and reports its error once; no retry goes on for ever. */
+/** A watch that can report no more changes ends, and reports its error once; no retry runs for ever. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { turn } from '../../../src/base/scheduler.js';
 import { HedgerowError, memory, open, type Store, type WatchOptions } from '../../../src/index.js';
@@ -14,7 +14,7 @@ const rows = (count: number, length = 90): Entry[] =>
     partlyNoise(at, length),
   ]);
 
-/** So many that a first call reads more than once. */
+/** So many rows that a first call reads more than once. */
 const MANY = isDeep ? rows(20_000) : rows(8000, 250);
 
 afterEach(() => {
@@ -22,7 +22,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Watches with and without `initial`; returns the errors with which they end. */
+/** Starts watches with and without `initial`; returns the errors with which they end. */
 function ends(db: Store, options: WatchOptions = {}) {
   const errors: unknown[][] = [];
   const stops = [false, true].map((initial, at) => {
@@ -60,7 +60,7 @@ describe('storage that cannot be read', () => {
       expect(storage.calls('read') - before).toBe(5);
       // The timers of retries do not keep Node alive.
       for (const { value } of timers.mock.results) expect(value.hasRef()).toBe(false);
-      // No retry goes on, and once storage works, a new watch works.
+      // No retry continues, and once storage works, a new watch works.
       await vi.advanceTimersByTimeAsync(60_000);
       expect([errors.length, storage.calls('read') - before]).toEqual([1, 5]);
       storage.heal();
@@ -73,7 +73,7 @@ describe('storage that cannot be read', () => {
     },
   );
 
-  it('ends watches that were up to date, too, but not those of other rows', async () => {
+  it('ends watches that were up to date, too, but not watches of other rows', async () => {
     const shared = { ...memory(), isShared: true };
     const other = await open('ends', { storage: shared });
     await other.putMany(MANY);
@@ -91,7 +91,7 @@ describe('storage that cannot be read', () => {
     expect(errors).toEqual([error]);
     expect(copy.calls).toBe(0);
     storage.heal();
-    // A watch that began at another commit goes on from there.
+    // A watch that began at another commit continues from there.
     const later = new Copy((await db.scan().toArray()) as Entry[]);
     db.watch({}, later.take);
     await db.put('later', 1);
@@ -117,7 +117,7 @@ describe('storage that cannot be read', () => {
 });
 
 describe('a handle that is closed', () => {
-  it('ends its watches with `closed`, those of its branches too', async () => {
+  it('ends its watches with `closed`, watches of its branches too', async () => {
     const db = await open('test', { storage: memory() });
     await db.put('a', 1);
     const draft = await db.branch('draft');
@@ -133,7 +133,7 @@ describe('a handle that is closed', () => {
     expect(() => db.watch({}, () => {})).toThrow(failure('closed'));
   });
 
-  it('also ends those that have not read their rows yet, or wait for an index', async () => {
+  it('also ends watches that have not read their rows yet, or wait for an index', async () => {
     const storage = memory();
     const made = await open('test', { storage });
     await made.putMany(MANY);
@@ -150,7 +150,7 @@ describe('a handle that is closed', () => {
     expect(called).not.toHaveBeenCalled();
   });
 
-  it('reports nothing without `onError`, since the caller has closed it', async () => {
+  it('makes no report without `onError`, since the caller has closed it', async () => {
     const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const storage = memory();
     const db = await open('test', { storage });

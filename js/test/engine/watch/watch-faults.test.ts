@@ -26,7 +26,7 @@ afterEach(() => {
 
 describe('after a trap', () => {
   it.each(['diff', 'step', 'open_view', 'close_view', 'free'])(
-    'in `%s` watching goes on from the same root',
+    'in `%s` watching continues from the same root',
     async (name) => {
       const db = await open('test', { storage: memory() });
       await db.putMany(rows(2000));
@@ -82,13 +82,13 @@ describe('when storage fails', () => {
     await db.close();
   });
 
-  it('a watch of damaged chunks ends, and the others go on', async () => {
+  it('a watch of damaged chunks ends, and the others continue', async () => {
     const storage = watched(memory());
     const writing = await open('test', { storage });
     await writing.putMany(rows(20_000));
     await writing.close();
     const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
-    // Segments with leaves only, some of which contain the first rows.
+    // Segments with leaves only; some of them contain the first rows.
     const [first] = [...storage.stored.keys()];
     const segment = storage.stored.get(first as number);
     segment?.segmentBytes.fill(0x55, 20_000, 22_000);
@@ -114,7 +114,7 @@ describe('when storage fails', () => {
 });
 
 describe('a collection', () => {
-  it('deletes nothing that a slow watch still needs', async () => {
+  it('keeps chunks that a slow watch still needs', async () => {
     const [one, other] = await handles(2);
     await one.putMany(rows(3000));
     const before = (await other.scan().toArray()) as Entry[];
@@ -139,7 +139,7 @@ describe('a collection', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('deletes what no watch needs any more', async () => {
+  it('deletes chunks that no watch needs any more', async () => {
     const db = await open('test', { storage: memory() });
     const stop = db.watch({}, () => {}, { initial: true });
     for (let round = 0; round < 4; round++) await db.putMany(rows(10_000, round));
@@ -152,7 +152,7 @@ describe('a collection', () => {
 });
 
 describe('changes since a root', () => {
-  it('are those up to the head at the time of the read, also from the empty store', async () => {
+  it('reach up to the head at the time of the read, also from the empty store', async () => {
     const storage = memory();
     const closed = await open('test', { storage });
     const empty = closed.root;

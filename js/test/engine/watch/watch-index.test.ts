@@ -37,7 +37,7 @@ function rangeFrom(from: Random): IndexRange {
   ])();
 }
 
-/** A copy of the entries in a range of an index, in the order in which they were reported. */
+/** A copy of the entries in a range of an index, in the order of the reports. */
 class Listed {
   readonly rows = new Map<string, readonly [string, unknown, unknown]>();
   calls = 0;
@@ -136,7 +136,7 @@ it('changes come in the order of secondary keys, then of keys', async () => {
     { op: 'change', key: 'k1', secondary: 'b', oldValue: old, newValue: value },
     { op: 'del', key: 'k1', secondary: '\u{1f600}', oldValue: old },
   ]);
-  // More than are sorted without a break.
+  // More entries than are sorted without a break.
   const many = Array.from(
     { length: 9000 },
     (_, at) => [`k${at}`, { tags: [`t${(at * 7919) % 9000}`] }] as const,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { rest } from '../../support/watching.js';
 
-it('a watch that begins while older changes are gathered is told nothing of them, forth or back', async () => {
+it('a watch that begins while older changes are gathered does not get them, forth or back', async () => {
   const db = await open('late', { storage: memory() });
   const stop = db.watch({}, () => {});
   const told: unknown[] = [];

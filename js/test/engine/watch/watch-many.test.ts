@@ -1,4 +1,4 @@
-/** Watching with many callbacks, how it is stopped, and the arguments that it refuses. */
+/** Watching with many callbacks, stopping a watch, and arguments that a watch refuses. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { failure, sorted, storeOf, within } from '../../support/models/store-model.js';
@@ -71,7 +71,7 @@ describe('stopping', () => {
     expect(() => db.watch({}, take)).toThrow(failure('closed'));
   });
 
-  it('and beginning again in a callback loses nothing', async () => {
+  it('and beginning again in a callback loses no change', async () => {
     const db = await storeOf();
     const copy = new Copy([]);
     let stop = () => {};

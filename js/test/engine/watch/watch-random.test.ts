@@ -12,7 +12,7 @@ import { Copy, handles, rest } from '../../support/watching.js';
 
 const SEEDS = 40;
 
-/** Keys of few characters, some of which have a different order in UTF-16. */
+/** Keys of few characters; some of them have a different order in UTF-16. */
 const CHARS = [
   '',
   'a',
@@ -147,7 +147,7 @@ it('copies equal the store after each random history', async () => {
 
     const agree = async () => {
       for (const watcher of watching) {
-        // Another watch's callback may end it meanwhile.
+        // Another watch's callback may have ended it.
         const isOver = () => !watching.has(watcher);
         await watcher.copy.becomes(rows, watcher.range, isOver);
       }

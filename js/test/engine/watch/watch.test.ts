@@ -1,4 +1,4 @@
-/** Watching a range: what callbacks get, and when. */
+/** Watching a range: the arguments and the times of callbacks. */
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Change } from '../../../src/index.js';
@@ -66,7 +66,7 @@ describe('a callback', () => {
     expect(copy.root).toBe(db.root);
   });
 
-  it('is not called for puts of equal values, nor for rows outside its range', async () => {
+  it('is not called for puts of equal values or for rows outside its range', async () => {
     const db = await storeOf([['a', { x: [1] }]]);
     const { told, take } = calls();
     db.watch({ lt: 'b' }, take);
@@ -98,7 +98,7 @@ describe('a callback', () => {
     const db = await storeOf(entries);
     const copy = new Copy();
     db.watch({ prefix: 'k' }, copy.take, { initial: true });
-    // Put in the same turn, and while the rows are read.
+    // Puts of the same turn, and puts while the rows are read.
     const first = db.put('k000007', 'first');
     await rest(2);
     const second = db.put('k1', 'second');
@@ -108,7 +108,7 @@ describe('a callback', () => {
     expect(copy.root).toBe(db.root);
   });
 
-  it.each([1, 3])('misses nothing when it begins during commits (every %i)', async (n) => {
+  it.each([1, 3])('gets all changes when it begins during commits (every %i)', async (n) => {
     const db = await storeOf(rows(50));
     const copies: [Copy, string][] = [];
     for (let round = 0; round < 40; round++) {
@@ -147,7 +147,7 @@ describe('a callback', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('gets in one call what was committed during the call of another callback', async () => {
+  it('gets all commits during the call of another callback in one call', async () => {
     const db = await storeOf();
     const { told, take } = calls();
     const writes: Promise<void>[] = [];
@@ -162,7 +162,7 @@ describe('a callback', () => {
     expect(told).toEqual([[add('a', 1)], [add('b', 1)]]);
   });
 
-  it('that is slow gets the sum of the changes that it has missed, and others do not wait', async () => {
+  it('that is slow gets the sum of the changes in the meantime, and others do not wait', async () => {
     const db = await storeOf();
     const copy = new Copy();
     let go = () => {};
@@ -195,7 +195,7 @@ describe('a callback', () => {
     ]);
     go();
     await rest();
-    // It missed nothing, or only changes that were reverted: it is not called.
+    // It missed no changes, or only changes that were reverted: it is not called.
     await db.put('n', 5);
     await until(() => slow.mock.calls.length === 3);
     await db.put('k9', 9);
@@ -208,7 +208,7 @@ describe('a callback', () => {
     await copy.becomes(await db.scan().toArray());
   });
 
-  it('that throws or rejects is reported, and ends neither its watch nor others', async () => {
+  it('that throws or rejects is reported, and does not end any watch', async () => {
     const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     const db = await storeOf();
     const copy = new Copy([]);

@@ -23,7 +23,7 @@ describe('an abort', () => {
     expect(await db.count()).toBe(1);
   });
 
-  it('of one putMany leaves another alone', async () => {
+  it('of one putMany does not affect another', async () => {
     const db = await open('test', { storage: memory() });
     const abort = new AbortController();
     const never = async function* (): AsyncGenerator<[string, number]> {

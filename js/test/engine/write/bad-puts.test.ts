@@ -1,4 +1,4 @@
-/** Puts of one turn share a commit, and no more: one that is refused is refused alone. */
+/** Puts of one turn share a commit, and no more: a refused put is refused alone. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
@@ -12,7 +12,7 @@ async function counting(storage = memory()) {
   return open('test', { storage, sums });
 }
 
-/** `true` for each call that was taken, or the code that it was refused with. */
+/** Returns `true` for each call that was accepted, or the code of its refusal. */
 async function settled(calls: readonly Promise<void>[]): Promise<unknown[]> {
   const results = await Promise.allSettled(calls);
   return results.map((one) => (one.status === 'fulfilled' ? true : one.reason.code));
@@ -42,7 +42,7 @@ describe('a put that a followed sum tree refuses', () => {
     await db.close();
   });
 
-  it('is refused with what is wrong with it', async () => {
+  it('is refused with its own fault', async () => {
     const db = await counting();
     const message = expect.stringContaining('whole number') as unknown as string;
     const put = db.put('s/a', { id: 'a', n: 'x' });
@@ -91,7 +91,7 @@ it('a number that is too large for a double is refused as an object and as bytes
   expect(await db.count()).toBe(0);
 });
 
-it('when storage fails all puts of the turn fail with it, and none is made', async () => {
+it('all puts of a turn fail with storage, and no row is put', async () => {
   const storage = watched(memory());
   const db = await counting(storage);
   storage.hooks.write = async () => {
@@ -103,7 +103,7 @@ it('when storage fails all puts of the turn fail with it, and none is made', asy
   expect(await db.count()).toBe(0);
 });
 
-it('of random puts and deletes of one turn those are made that are right, in their order', async () => {
+it('of random puts and deletes of one turn the right ones take effect, in their order', async () => {
   await forSeeds(30, async (from, _, begin) => {
     const db = await counting();
     const expected = new Map<string, unknown>();
@@ -122,7 +122,7 @@ it('of random puts and deletes of one turn those are made that are right, in the
       );
       const results = await settled(calls);
       for (const [at, { key, value, isBad }] of edits.entries()) {
-        // A bad one that a later one replaces is never looked at.
+        // A bad put that a later call replaces is never checked.
         if (results[at] !== true)
           expect(isBad, `edit ${at}, of ${key}, failed: it is bad`).toBe(true);
         if (isBad) continue;
@@ -135,7 +135,7 @@ it('of random puts and deletes of one turn those are made that are right, in the
         if (isBad && isLast)
           expect(results[at], `edit ${at}, of ${key}, is bad: its error`).not.toBe(true);
       }
-      // What a bad one that was replaced has left is what the replacing one has put.
+      // The later call counts where a bad put was replaced.
       expect(rows, 'rows').toEqual(expected);
     }
     await db.close();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 
-describe('what the caller changes later', () => {
-  it('does not change a Buffer that put was given', async () => {
+describe('a later change by the caller', () => {
+  it('does not change a Buffer that put has taken', async () => {
     const db = await open('test', { storage: memory() });
     const buffer = Buffer.from([1, 2, 3]);
     const put = db.put('k', buffer);

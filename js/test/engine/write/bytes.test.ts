@@ -14,11 +14,11 @@ async function rootOf(source: ByteSource | Iterable<unknown>, options: PutManyOp
   return { root: db.root, rows: result.rows };
 }
 
-/** Bytes cut into parts at random. */
+/** Cuts bytes into parts at random. */
 function* cut(bytes: Uint8Array, next: () => number, longest: number): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; ) {
     const length = 1 + Math.floor(next() * longest);
-    // A buffer that is used again: what was given is copied at once.
+    // A buffer that is used again: `putMany` copies its bytes at once.
     yield bytes.slice(at, at + length);
     at += length;
   }
@@ -50,7 +50,7 @@ const NUMBERS = [
   -1.5e-9,
 ];
 
-/** A JSON value of any shape. */
+/** Makes a JSON value of any shape. */
 function anyValue(next: () => number, depth = 0): unknown {
   const pick = Math.floor(next() * (depth < 4 ? 9 : 6));
   const length = Math.floor(next() * 5);
@@ -75,7 +75,7 @@ function anyValue(next: () => number, depth = 0): unknown {
   );
 }
 
-/** The text of a value with spaces, escapes and other forms of its numbers. */
+/** Returns the text of a value with spaces, escapes and other forms of its numbers. */
 function ornate(value: unknown, next: () => number): string {
   const space = () => [' ', '', '\t', ' ', ''][Math.floor(next() * 5)] ?? '';
   if (typeof value === 'number') {
@@ -91,7 +91,7 @@ function ornate(value: unknown, next: () => number): string {
       if (next() < 0.5) return `\\u${next() < 0.5 ? unit.toUpperCase() : unit}`;
       return value[at] === '/' ? '\\/' : JSON.stringify(value[at]).slice(1, -1);
     });
-    // Halves of a pair that stand side by side are one character, however they are written.
+    // Two adjacent halves of a pair are one character, in any spelling.
     return /[\ud800-\udfff]/.test(value) ? JSON.stringify(value) : `"${escaped.join('')}"`;
   }
   if (Array.isArray(value)) {
@@ -103,7 +103,7 @@ function ornate(value: unknown, next: () => number): string {
       ([name, member]) =>
         `${space()}${ornate(name, next)}${space()}:${space()}${ornate(member, next)}${space()}`,
     );
-    // What comes before a repetition does not count, but for its place.
+    // The last of repeated members counts, at the place of the first.
     const [first] = members;
     if (first !== undefined && next() < 0.3) members.push(first);
     return `{${members.join(',') || space()}}`;
@@ -112,7 +112,7 @@ function ornate(value: unknown, next: () => number): string {
 }
 
 describe('bytes and objects have one root', () => {
-  it('as Python prints them', async () => {
+  it('in the form that Python prints', async () => {
     const file = await readFile(new URL('fixtures/python.ndjson', import.meta.url));
     const rows = file
       .toString()
@@ -134,7 +134,7 @@ describe('bytes and objects have one root', () => {
         value: anyValue(next),
       }));
       const lines = rows.map((row) => (next() < 0.5 ? JSON.stringify(row) : ornate(row, next)));
-      // As an object that was parsed has them: names that are numbers first.
+      // In the order of a parsed object: names that are numbers first.
       const parsed = lines.map((line): unknown => JSON.parse(line));
       const expected = await rootOf(parsed, { key: '/id', prefix: 'p/' });
       const [end, join] = next() < 0.5 ? ['\n', '\n'] : ['', '\r\n \n'];
@@ -201,7 +201,7 @@ describe('bytes of rows', () => {
     });
   }
 
-  it('need a key by pointer, and a format that there is', async () => {
+  it('need a key by pointer, and a known format', async () => {
     const db = await open('options', { storage: memory() });
     const error = expect.objectContaining({ code: 'invalid-argument' });
     const blob = new Blob(['{"id":"a"}']);
@@ -218,7 +218,7 @@ describe('bytes of rows', () => {
     await expect(db.putMany(read, { key: '/id' })).rejects.toEqual(error);
   });
 
-  it('are cancelled where they come from', async () => {
+  it('are cancelled at their source', async () => {
     const db = await open('cancelled', { storage: memory() });
     for (const [text, code] of [
       ['{"id":"a"}\n', 'aborted'],
@@ -243,7 +243,7 @@ describe('bytes of rows', () => {
     }
   });
 
-  it('tell how far they have come', async () => {
+  it('report their progress', async () => {
     const db = await open('progress', { storage: memory() });
     const text = Array.from(
       { length: 50_000 },

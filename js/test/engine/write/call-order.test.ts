@@ -1,4 +1,4 @@
-/** Calls of one handle take effect in their order, awaited or not: all pairs, against the same calls one after the other. */
+/** Calls of one handle take effect in their order, awaited or not. All pairs run, with and without awaits. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { table } from '../../../src/store/tables/index.js';
@@ -47,11 +47,11 @@ async function store(isCold: boolean) {
 type Db = Awaited<ReturnType<typeof store>>;
 type Call = (db: Db) => Promise<unknown>;
 
-/** Rows that many calls work on: long enough for slices. */
+/** Returns rows that many calls work on: long enough for slices. */
 const many = (n: number): [string, Item][] =>
   Array.from({ length: 300 }, (_, at) => [`x/${at === 0 ? 'a' : `m${at}`}`, row(`${at}`, n)]);
 
-/** Writes of a store that nothing of the app holds up. */
+/** Writes of a store that wait for no code of the app. */
 const WRITES: Record<string, Call> = {
   put: (db) => db.put('x/a', row('a', 10)),
   'put another': (db) => db.put('x/e', row('e', 11)),
@@ -94,7 +94,7 @@ const tableWrites = (name: 'items' | 'structured'): Record<string, Call> => ({
   'update another': (db) => db[name].update('e', { m: 51 }),
 });
 
-/** What comes after them: also functions of the app, and reads. */
+/** Calls that follow the writes: functions of the app and reads, too. */
 const LATER: Record<string, Call> = {
   'update by a function': (db) =>
     db.update<Item>('x/a', async (one) => ({ ...(one ?? row('a', 0)), m: 60 })),
@@ -137,7 +137,7 @@ const TABLE_READS: Record<string, Call> = {
   count: (db) => db.items.where({ n: { gte: 1 } }).count(),
 };
 
-/** What a call came to: of a bulk change its number of rows, of an error its code. */
+/** Returns the result of a call: the number of rows of a bulk change, the code of an error. */
 async function outcome(call: Promise<unknown>): Promise<unknown> {
   try {
     const value = await call;

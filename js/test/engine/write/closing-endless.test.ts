@@ -1,4 +1,4 @@
-/** `close` waits for writes, and for no caller without an end. */
+/** `close` waits for writes, except writes of callers without an end. */
 import { describe, expect, it, vi } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
@@ -8,7 +8,7 @@ const tick = (ms = 0) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 const rows = (count: number) => Array.from({ length: count }, (_, at): Entry => [`k${at}`, { at }]);
 
-/** Rows that come now and then, without end. */
+/** Yields rows now and then, without end. */
 async function* endless(onReturn = () => {}): AsyncGenerator<Entry> {
   try {
     for (let at = 0; ; at++) {
@@ -82,7 +82,7 @@ const ENDLESS: Record<string, (db: Store) => Promise<unknown>> = {
 };
 
 describe.each(Object.entries(ENDLESS))('%s', (_, begin) => {
-  it('ends with close, which settles; nothing of it is written', async () => {
+  it('ends with close, which settles; no row of it is written', async () => {
     const storage = memory();
     const db = await open('test', { storage });
     await db.put('before', 1);
@@ -98,7 +98,7 @@ describe.each(Object.entries(ENDLESS))('%s', (_, begin) => {
   });
 });
 
-it('tells the source', async () => {
+it('close returns the iterator of the source', async () => {
   const db = await open('test', { storage: memory() });
   const returned = vi.fn();
   const loading = expect(db.putMany(endless(returned))).rejects.toEqual(failure('closed'));
@@ -109,10 +109,10 @@ it('tells the source', async () => {
   expect(returned).toHaveBeenCalledOnce();
 });
 
-it('what comes to its end by itself is committed before', async () => {
+it('a change that ends by itself is committed before close settles', async () => {
   const storage = watched(memory());
   const db = await open('test', { storage });
-  // Slow enough that nothing is done when it is closed.
+  // Slow enough that no change is done when the store closes.
   storage.hooks.write = () => tick(50);
   const some = async function* () {
     for (const row of rows(20)) {
@@ -139,7 +139,7 @@ it('what comes to its end by itself is committed before', async () => {
   expect(again.sumTree('t').root.sum).toBe(5n);
 });
 
-it('rows that are all there are committed, however long that takes', async () => {
+it('complete rows are committed, however long that takes', async () => {
   const storage = watched(memory());
   const db = await open('test', { storage });
   storage.hooks.write = () => tick(1500);

@@ -1,4 +1,4 @@
-/** Segments are written before a load ends: of one that fails, none may stay. */
+/** A load writes segments before its end; a load that fails leaves no segment. */
 import { describe, expect, it, vi } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
@@ -10,7 +10,7 @@ const BEFORE: Entry[] = [
   ['b', Uint8Array.of(2)],
 ];
 
-describe('what was written of a load that fails is deleted again', () => {
+describe('the segments of a load are deleted after it fails', () => {
   /** Rows of 6 MB, so that segments are written before the end. */
   function* rows(): Generator<Entry> {
     const from = random(4);
@@ -44,12 +44,12 @@ describe('what was written of a load that fails is deleted again', () => {
         const stored = new Set(storage.stored.keys());
         const writes = storage.written.length;
         await expect(db.putMany(ending(rows()))).rejects.toEqual(error);
-        // Rows that go among others are written only when all of them are known.
+        // Rows that go among other rows are written only when all of them are known.
         if (before.length === 0) expect(storage.written.length).toBeGreaterThan(writes);
         expect(new Set(storage.stored.keys())).toEqual(stored);
         expect((await db.stats()).segments).toBe(stored.size);
         expectSame(await all(db), before);
-        // And what is loaded next is whole, also for a handle that knows nothing of it.
+        // The next load is whole, also for a handle that does not know of the failure.
         await db.putMany(rows());
         const again = await open('test', { storage });
         expectSame(await all(again), await all(db));
@@ -64,7 +64,7 @@ describe('what was written of a load that fails is deleted again', () => {
     const abort = new AbortController();
     storage.hooks.write = () => abort.abort();
     await expect(db.putMany(rows(), { signal: abort.signal })).rejects.toEqual(failure('aborted'));
-    // It is told at once, and deleted after what was under way is written.
+    // The call rejects at once, and the segments are deleted after the write in progress.
     await vi.waitFor(() => expect(storage.written.length).toBeGreaterThan(0), SOON);
     await vi.waitFor(() => expect(storage.stored.size).toBe(0), SOON);
   });

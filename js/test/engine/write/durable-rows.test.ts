@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 
 describe('onProgress', () => {
-  it('ends with all rows durable, also when nothing has changed', async () => {
+  it('ends with all rows durable, also when no row has changed', async () => {
     const db = await open('test', { storage: memory() });
     const seen: number[] = [];
     const onProgress = ({ durableRows }: { durableRows: number }) => seen.push(durableRows);

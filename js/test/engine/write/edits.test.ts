@@ -1,4 +1,4 @@
-/** Puts and deletes of single rows, and how they share commits. */
+/** Puts and deletes of single rows share commits. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
@@ -29,7 +29,7 @@ describe('puts of one turn', () => {
     expect(await db.count()).toBe(0);
   });
 
-  it('and those made while it is written share the next', async () => {
+  it('share the next commit when they are called during a write', async () => {
     const { storage, db } = await watchedStore();
     const puts: Promise<void>[] = [];
     storage.hooks.write = async () => {
@@ -45,7 +45,7 @@ describe('puts of one turn', () => {
     expect(await db.count()).toBe(51);
   });
 
-  it('are put in their order: the last of a key wins', async () => {
+  it('take effect in their order: the last of a key wins', async () => {
     const { storage, db } = await watchedStore();
     const values = [1, { two: 2 }, Uint8Array.of(3), new Uint8Array(9000), 'five'];
     for (const last of values) {
@@ -56,7 +56,7 @@ describe('puts of one turn', () => {
     expect(storage.written).toHaveLength(values.length);
   });
 
-  it('and deletes are done in their order', async () => {
+  it('take effect in their order with deletes', async () => {
     const db = await storeOf([['old', 1]]);
     await Promise.all([db.put('a', 1), db.delete('a'), db.delete('old'), db.put('b', 1)]);
     expect(await all(db)).toEqual([['b', 1]]);
@@ -71,7 +71,7 @@ describe('puts of one turn', () => {
     expect(await all(db)).toEqual([['b', 2]]);
   });
 
-  it('come to what a model comes to', async () => {
+  it('have the results of a model', async () => {
     await forSeeds(20, async (from, _, begin) => {
       const db = await storeOf();
       const model = new Map<string, unknown>();
@@ -118,19 +118,19 @@ describe('puts of one turn', () => {
   });
 });
 
-it('put and putMany called in one turn are done one after the other', async () => {
+it('put and putMany called in one turn take effect one after the other', async () => {
   const db = await storeOf();
   const from = random(6);
   const rows = Array.from({ length: 30_000 }, (_, at): Entry => [`k${at}`, from.below(9)]);
   await Promise.all([db.put('k1', 'before'), db.putMany(rows), db.put('k2', 'after')]);
-  // Edits are gathered to the end of the turn; both are seen, whole, in some order.
+  // Edits are gathered to the end of the turn; both take effect, whole, in some order.
   expect(await db.count()).toBe(30_000);
   const [first, second] = await db.getMany(['k1', 'k2']);
   expect([rows[1]?.[1], 'before']).toContain(first);
   expect([rows[2]?.[1], 'after']).toContain(second);
 });
 
-it('several putMany of one store are done in their order', async () => {
+it('several putMany of one store take effect in their order', async () => {
   const db = await storeOf();
   const loads = [1, 2, 3].map((round) =>
     db.putMany(Array.from({ length: 5000 }, (_, at): Entry => [`k${at % 4000}`, round])),
@@ -141,7 +141,7 @@ it('several putMany of one store are done in their order', async () => {
 });
 
 describe('close', () => {
-  it('waits for writes under way', async () => {
+  it('waits for writes in progress', async () => {
     const { storage, db } = await watchedStore();
     storage.hooks.write = () => new Promise((resolve) => setTimeout(resolve, 20));
     const done: string[] = [];
@@ -206,7 +206,7 @@ describe('close', () => {
     ]);
   });
 
-  it('takes the name and the root with it', async () => {
+  it('keeps the name and the root', async () => {
     const db = await storeOf([['a', 1]]);
     const { root } = db;
     await db.close();

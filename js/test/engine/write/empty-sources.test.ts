@@ -1,4 +1,4 @@
-/** Sources without members, and those whose members are not what the first one was. */
+/** Sources without members, and sources whose members differ in kind from the first. */
 import { describe, expect, it } from 'vitest';
 import { failure, refuses, storeOf } from '../../support/models/store-model.js';
 
@@ -30,7 +30,7 @@ describe.each(Object.entries(EMPTY))('%s', (_, source) => {
   });
 });
 
-it('rows that are objects have no format still', async () => {
+it('rows that are objects take no format', async () => {
   const db = await storeOf([['a', 1]]);
   const invalid = failure('invalid-argument');
   await refuses(db, () => db.putMany([['b', 1]], { format: 'json' }), invalid);
@@ -41,7 +41,7 @@ it('rows that are objects have no format still', async () => {
   await refuses(db, () => db.applyPatch([{ op: 'clear' }], { format: 'json' }), invalid);
 });
 
-describe('a source of bytes with a part that is none', () => {
+describe('a source of bytes with a member of another kind', () => {
   const bytes = new TextEncoder().encode('{"id":"b"}\n');
   const parts: Record<string, (part: unknown) => unknown> = {
     'an array': (part) => [bytes, part],

@@ -3,7 +3,7 @@ import { memory, open } from '../../../src/index.js';
 import { failure } from '../../support/models/store-model.js';
 
 describe('the iterator of an async source', () => {
-  it('whose return throws does not hide why it was ended', async () => {
+  it('whose return throws does not hide the reason of its end', async () => {
     const db = await open('test', { storage: memory() });
     const source = {
       [Symbol.asyncIterator]: () => ({
@@ -16,7 +16,7 @@ describe('the iterator of an async source', () => {
     await expect(db.putMany(source)).rejects.toEqual(failure('invalid-value', { row: 0 }));
   });
 
-  it('that has failed itself is not told to return', async () => {
+  it('that has failed itself gets no call of return', async () => {
     const db = await open('test', { storage: memory() });
     let returned = 0;
     const source = {

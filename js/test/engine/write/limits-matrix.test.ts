@@ -1,7 +1,7 @@
 /**
- * The matrix of limits: every way to write, to every limit, and every way to read. At a limit all readers
- * agree; one above it the writer refuses by name, and the store is what it was. Values of 64 MiB take
- * seconds each, and are crossed in the core: `crate/tests/limits_of_size.rs`.
+ * The matrix of limits: every way to write, to every limit, and every way to read. At a limit all readers agree; one
+ * above it the writer refuses by name, and the store does not change. Values of 64 MiB take seconds each, and are
+ * crossed in the core: `crate/tests/limits_of_size.rs`.
  */
 import { describe, expect, it } from 'vitest';
 import { MAX_JSON_DEPTH, MAX_KEY_BYTES } from '../../../src/base/limits.js';
@@ -23,7 +23,7 @@ import {
 interface Limit {
   readonly name: string;
   readonly at: Row;
-  /** One above the limit, and how it is refused; where it is not, the limit is one of form. */
+  /** One above the limit, and its refusal; without a refusal, the limit is one of form. */
   readonly above: Row;
   readonly code?: string;
 }
@@ -74,7 +74,7 @@ const LIMITS: readonly Limit[] = [
 let reads = 0;
 let refusals = 0;
 
-/** Writes a row, and reads it in all ways; the root that the store then has. */
+/** Writes a row, and reads it in all ways; returns the root of the store. */
 async function writeAndRead(writer: Writer, base: Base, row: Row, context: string) {
   const storage = memory();
   const db = await storeBefore(base, row.key, storage);
@@ -89,7 +89,7 @@ async function writeAndRead(writer: Writer, base: Base, row: Row, context: strin
   return root;
 }
 
-/** What a call rejects with. */
+/** Returns the error that a call rejects with. */
 const failureOf = (call: Promise<unknown>) =>
   call.then(
     () => undefined,
@@ -101,7 +101,7 @@ async function expectRefusal(writer: Writer, base: Base, limit: Limit, context: 
   const db: Store = await storeBefore(base, at.key, memory());
   const { root } = db;
   const rows = await db.count();
-  // It may be refused before there is a promise.
+  // The call may throw before it returns a promise.
   const error = await failureOf((async () => writer.write(db, above))());
   expect(error?.code, `${context}: ${error}`).toBe(writer.code ?? code);
   expect([db.root, await db.count()], context).toEqual([root, rows]);
@@ -114,7 +114,7 @@ async function expectRefusal(writer: Writer, base: Base, limit: Limit, context: 
 }
 
 describe.each(LIMITS)('at the limit of $name', (limit) => {
-  it.each(BASES)('all that is written is read, and no more is taken, over %s', async (base) => {
+  it.each(BASES)('all written rows are read, and no more is accepted, over %s', async (base) => {
     const roots = new Set<string>();
     const rootsAbove = new Set<string>();
     for (const writer of sampled(WRITERS, 8)) {
@@ -124,7 +124,7 @@ describe.each(LIMITS)('at the limit of $name', (limit) => {
         rootsAbove.add(await writeAndRead(writer, base, limit.above, `${context}, above`));
       } else roots.add(await expectRefusal(writer, base, limit, context));
     }
-    // However the row came in, the store is the same.
+    // The store is the same for all ways to write.
     expect(roots.size).toBe(1);
     expect(rootsAbove.size).toBe(limit.code === undefined ? 1 : 0);
   });

@@ -1,4 +1,4 @@
-/** What the matrix of limits is made of: rows, ways to write them, and ways to read them. */
+/** The parts of the matrix of limits: rows, ways to write them, and ways to read them. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   importStore,
@@ -13,7 +13,7 @@ import {
 import { all } from '../../support/models/store-model.js';
 import { exported } from '../../support/transferring.js';
 
-/** A row whose value names its key twice, and what is at `/p` of it. */
+/** A row whose value names its key twice, with a given member `/p`. */
 export interface Row {
   readonly key: string;
   readonly value: { id: string; n: { id: string }; p: unknown };
@@ -23,32 +23,32 @@ export function rowOf(key: string, p: unknown): Row {
   return { key, value: { id: key, n: { id: key }, p } };
 }
 
-/** `p` in so many arrays, or objects. */
+/** Nests `p` in so many arrays or objects. */
 export function nested(depth: number, p: unknown, isArray = true): unknown {
   let value = p;
   for (let at = 0; at < depth; at++) value = isArray ? [value] : { a: value };
   return value;
 }
 
-/** A row whose value is a text of so many bytes. */
+/** Returns a row whose value is a text of so many bytes. */
 export function rowOfLength(length: number): Row {
   const short = JSON.stringify(rowOf('k', '').value).length;
   return rowOf('k', 'x'.repeat(length - short));
 }
 
-/** What a store holds before; the last holds the row's key, with another value. */
+/** The earlier content of a store; the last has the row's key, with another value. */
 export type Base = 'nothing' | 'other rows' | 'the same key';
 export const BASES: readonly Base[] = ['nothing', 'other rows', 'the same key'];
 
 export const INDEXES = { p: { path: '/p' }, id: { path: ['/n/id'] } };
 
-/** The rows before, without that of the row itself. */
+/** Returns the earlier rows with other keys. */
 function others(base: Base): Row[] {
   if (base === 'nothing') return [];
   return Array.from({ length: 30 }, (_, at) => rowOf(`${'az'[at % 2]}${at}`, at));
 }
 
-/** A store before a row of this key is written. */
+/** Opens a store as it is before a row of this key is written. */
 export async function storeBefore(base: Base, key: string, storage: Storage): Promise<Store> {
   const db = await open('test', { storage, indexes: INDEXES });
   const rows = others(base);
@@ -66,7 +66,7 @@ async function* slowly<T>(item: T): AsyncGenerator<T> {
 /** JSON with spaces between all tokens, which is not in normal form. */
 const spaced = (value: unknown) => JSON.stringify(value, undefined, 1).replaceAll('\n', ' ');
 
-/** `putMany` of values whose key is at a pointer into them. */
+/** Writes by `putMany` of values whose key is at a pointer into them. */
 const keyed = (value: unknown, key: string) => ({ rows: [value], options: { key } }) as const;
 
 const patchOf = ({ key, value }: Row): PatchOperation[] => [{ op: 'put', key, value }];
@@ -80,7 +80,7 @@ const linesOf = (patch: readonly unknown[]) =>
 export interface Writer {
   readonly name: string;
   readonly write: (db: Store, row: Row) => Promise<unknown>;
-  /** The code of all refusals, where it does not tell the key from the value. */
+  /** The code of all refusals, where it does not distinguish the key from the value. */
   readonly code?: 'invalid-row' | 'invalid-patch';
 }
 
@@ -188,7 +188,7 @@ export const WRITERS: readonly Writer[] = [
   },
 ];
 
-/** What was written, where. */
+/** A written row, with its store. */
 export interface Outcome {
   readonly db: Store;
   readonly storage: Storage;
@@ -197,7 +197,7 @@ export interface Outcome {
   readonly before: string;
 }
 
-/** All rows that there must be, as text: to compare values that are nested deeply. */
+/** Returns all expected rows as text, to compare values that are nested deeply. */
 function expected({ row, base }: Outcome): string {
   const rows = [...others(base), row].map(({ key, value }): [string, unknown] => [key, value]);
   return JSON.stringify(rows.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
@@ -206,10 +206,10 @@ function expected({ row, base }: Outcome): string {
 const isSame = (found: unknown, wanted: unknown) =>
   JSON.stringify(found) === JSON.stringify(wanted);
 
-/** Only the row. */
+/** Returns the range of the row alone. */
 const only = ({ row: { key } }: Outcome): KeyRange => ({ gte: key, lte: key });
 
-/** All ways to read: whether what was written is read. */
+/** All ways to read; each returns whether it reads the written row. */
 export const READERS: Readonly<Record<string, (outcome: Outcome) => Promise<boolean>>> = {
   get: async ({ db, row }) => isSame(await db.get(row.key), row.value),
   getMany: async ({ db, row }) => isSame(await db.getMany([row.key, '?']), [row.value, undefined]),

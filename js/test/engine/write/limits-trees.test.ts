@@ -1,4 +1,4 @@
-/** Limits beside the rows: how many trees a commit names, their names and definitions, and leaves of sum trees. */
+/** Limits of trees: their number in a commit, their names and definitions, and leaves of sum trees. */
 import { describe, expect, it } from 'vitest';
 import {
   MAX_COLUMNS,
@@ -22,7 +22,7 @@ import { exported } from '../../support/transferring.js';
 
 const LEAF = { value: Uint8Array.of(1), sum: 1n };
 
-/** Every reader reads the store as it is. */
+/** Expects that every reader reads the store as it is. */
 async function expectSound(db: Store, storage = memory()): Promise<void> {
   expect(await db.verify({ checkIndexes: true })).toMatchObject({ ok: true, faults: [] });
   const { root } = await importStore('copy', [await exported(db)], { storage, checkIndexes: true });
@@ -32,7 +32,7 @@ async function expectSound(db: Store, storage = memory()): Promise<void> {
   await copy.close();
 }
 
-/** A call is refused, and the store is what it was. */
+/** Expects that a call is refused, and that the store does not change. */
 async function expectRefused(db: Store, code: HedgerowError['code'], call: () => unknown) {
   const { root } = db;
   const error = await (async () => call())().then(
@@ -48,14 +48,14 @@ async function expectRefused(db: Store, code: HedgerowError['code'], call: () =>
 const opened = (options: OpenOptions = {}) => open('test', { storage: memory(), ...options });
 
 describe('a commit', () => {
-  it('names as many trees as may be, and one more is refused before it is stored', async () => {
+  it('names as many trees as it may, and one more is refused before it is stored', async () => {
     const storage = memory();
     const names = Array.from({ length: MAX_TREES - 2 }, (_, at) => [`t${at}`, { sum: '/n' }]);
     const db = await open('test', { storage, sums: Object.fromEntries(names) });
     await db.put('k', { n: 1 });
-    // The rows, and one by hand.
+    // The other two are the rows and a manual tree.
     await db.sumTree('hand').put('leaf', LEAF);
-    // It is looked at once more when the next call was refused.
+    // The store is checked again after the refused call.
     if (isDeep) await expectSound(db);
     const error = await expectRefused(db, 'invalid-argument', () =>
       db.sumTree('more').put('leaf', LEAF),
@@ -140,7 +140,7 @@ describe('a sum tree', () => {
       for (const word of ['"cents"', '"above"', '1 MiB'])
         expect(error.message, name).toContain(word);
     }
-    // What is put beside it is not refused with it.
+    // Other puts of the turn are not refused with it.
     const results = await Promise.allSettled([
       db.put('b', { n: 2 }),
       db.put('above', row(MAX_SUM_VALUE_BYTES + 1)),
@@ -150,7 +150,7 @@ describe('a sum tree', () => {
     expect(db.sumTree('cents').root.sum).toBe(6n);
   });
 
-  it('that follows rows refuses a key with half of a surrogate pair, which is not its own prefix', async () => {
+  it('that follows rows refuses a key with half of a surrogate pair, which is not the prefix without it', async () => {
     const db = await opened({ sums: { owed: { key: '/owner', sum: '/n' } } });
     await db.put('1', { owner: 'alice', n: 5 });
     const error = await expectRefused(db, 'invalid-value', () =>
@@ -163,7 +163,7 @@ describe('a sum tree', () => {
     await expectSound(db);
   });
 
-  it('proves no claims with no proof', async () => {
+  it('makes no proof without claims', async () => {
     const db = await opened();
     await db.sumTree('t').put('k', LEAF);
     await expectRefused(db, 'invalid-argument', () => db.sumTree('t').proveMany([]));

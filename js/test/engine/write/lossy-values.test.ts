@@ -1,4 +1,4 @@
-/** What JSON would turn into `null` or `{}` without a word is refused, with the place where it is. */
+/** Values that JSON would silently turn into `null` or `{}` are refused, with their place. */
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
@@ -21,7 +21,7 @@ class Secret {
   }
 }
 
-/** What is lost, wherever it is. */
+/** Values that JSON loses in any place. */
 const LOST: readonly (readonly [string, unknown])[] = [
   ['NaN', Number.NaN],
   ['Infinity', Number.POSITIVE_INFINITY],
@@ -49,14 +49,14 @@ const LOST: readonly (readonly [string, unknown])[] = [
   ['a Map of another realm', runInNewContext('new Map([[1, 2]])')],
 ];
 
-/** What is lost within a value only. */
+/** Values that JSON loses only within a value. */
 const LOST_WITHIN: typeof LOST = [
   ['a Uint8Array', Uint8Array.of(1, 2)],
   ['an empty Uint8Array', new Uint8Array()],
   ['a Buffer', Buffer.from('text')],
 ];
 
-/** What is lost in an array, and left out of an object. */
+/** Values that JSON loses in an array, and leaves out of an object. */
 const LOST_IN_ARRAYS: typeof LOST = [
   ['undefined', undefined],
   ['a function', () => 1],
@@ -80,7 +80,7 @@ const PLACES: readonly (readonly [pointer: string, around: (lost: unknown) => un
   ],
 ];
 
-/** The ways in which a value is written. */
+/** The ways to write a value. */
 const WAYS: Record<string, (db: Store, value: unknown) => Promise<unknown>> = {
   put: (db, value) => db.put('k', value),
   'putMany of pairs': (db, value) => db.putMany([['k', value]]),
@@ -138,13 +138,13 @@ describe.each(Object.entries(WAYS))('%s refuses', (way, write) => {
     }
   });
 
-  it('a hole in an array, and says where it is', async () => {
+  it('a hole in an array, and gives its place', async () => {
     const db = await storeOf([['k', 'before']]);
     const message = expect.stringContaining('/a/1') as unknown as string;
     await refuses(db, () => write(db, { a: holes }), failure(code, { message }));
   });
 
-  it('an object that holds itself', async () => {
+  it('an object that contains itself', async () => {
     const db = await storeOf([['k', 'before']]);
     const value: Record<string, unknown> = { a: 1, twice: {} };
     value.list = [value.twice, value.twice, { self: value, again: value }];
@@ -169,7 +169,7 @@ it.each(LOST)('an update of a patch: %s is refused with its operation', async (_
   await refuses(db, () => db.applyPatch(patch), error);
 });
 
-it('the position is that in the whole source, far in', async () => {
+it('the position of a value is its position in the whole source, far in', async () => {
   const db = await storeOf([['k', 'before']]);
   for (const at of [0, 4321, 29_999]) {
     const rows = Array.from({ length: 30_000 }, (_, row): Entry => [`k${row}`, { a: null, row }]);
@@ -179,7 +179,7 @@ it('the position is that in the whole source, far in', async () => {
   }
 });
 
-it('a Blob is refused with the way to store it, and that way works', async () => {
+it('a Blob is refused with advice how to store it, and the advice works', async () => {
   const db = await storeOf();
   const blob = new Blob(['text']);
   const message = expect.stringContaining('new Uint8Array(await') as unknown as string;
@@ -188,7 +188,7 @@ it('a Blob is refused with the way to store it, and that way works', async () =>
   expect(await db.get('file')).toEqual(new TextEncoder().encode('text'));
 });
 
-it('what a conflict is resolved to is refused by its key', async () => {
+it('a lossy value that resolves a conflict is refused by its key', async () => {
   const db = await open('test', { storage: memory() });
   await db.putMany([
     ['a', 0],
@@ -204,7 +204,7 @@ it('what a conflict is resolved to is refused by its key', async () => {
   expect(db.root).toBe(root);
 });
 
-it('what JSON keeps, or leaves out by its own rules, is taken as before', async () => {
+it('values that JSON keeps, or leaves out by its own rules, are accepted', async () => {
   class Money {
     readonly cents = 5;
     readonly hidden = undefined;
@@ -250,14 +250,14 @@ it('what JSON keeps, or leaves out by its own rules, is taken as before', async 
   }
 });
 
-it('what is inherited counts no more than in JSON', async () => {
+it('inherited members are ignored, as in JSON', async () => {
   const db = await storeOf();
   const value = Object.assign(Object.create({ lost: Number.NaN }), { a: 1 });
   await db.put('k', value);
   expect(await db.get('k')).toEqual({ a: 1 });
 });
 
-it('every value that JSON keeps whole is taken: random ones, with losses planted into some', async () => {
+it('every value that JSON keeps whole is accepted: random values, some with planted losses', async () => {
   await forSeeds(40, async (from, _, begin) => {
     const db = await storeOf();
     const rows = Array.from({ length: 60 }, (_, at): Entry => [`k${at}`, { in: from.value(4) }]);

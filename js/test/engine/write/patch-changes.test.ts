@@ -1,4 +1,4 @@
-/** The output of `diff`, `changes` and `watch` is a patch: applied to the old state it leads to the new one. */
+/** The output of `diff`, `changes` and `watch` is a patch that leads from the old state to the new one. */
 import { describe, expect, it } from 'vitest';
 import {
   type Change,
@@ -23,7 +23,7 @@ import { until } from '../../support/watching.js';
 const lines = (patch: Iterable<unknown>) =>
   [...patch].map((operation) => `${JSON.stringify(operation)}\n`).join('');
 
-/** A stream of the bytes of a text, in parts of any length. */
+/** Makes a stream of the bytes of a text, in parts of any length. */
 function streamOf(text: string, from: Random): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder().encode(text);
   let at = 0;
@@ -37,7 +37,7 @@ function streamOf(text: string, from: Random): ReadableStream<Uint8Array> {
   });
 }
 
-/** A copy of `rows` with some deleted, some changed and some added. */
+/** Copies `rows`, with some deleted, some changed and some added. */
 function changed(rows: ReadonlyMap<string, unknown>, from: Random): Map<string, unknown> {
   const result = new Map(rows);
   for (const key of rows.keys()) {
@@ -82,7 +82,7 @@ it.each(ways)('a diff, %s, leads from one state to the other', async (_, apply) 
     expect(other.root).toBe(a.root);
     await apply(changes, other, from);
     expect(other.root).toBe(b.root);
-    // And back again.
+    // The way back works, too.
     await apply(await db.diff(b.root, a.root).toArray(), other, from);
     expect(other.root).toBe(a.root);
   });

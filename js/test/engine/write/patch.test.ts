@@ -1,4 +1,4 @@
-/** `applyPatch`: sources of operations, their effects, and which are refused. */
+/** `applyPatch`: sources of operations, their effects, and refused operations. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { memory, open, type Patch, type PatchOperation } from '../../../src/index.js';
@@ -79,7 +79,7 @@ describe.each(SOURCES)('from %s', (_, sourceOf) => {
 const NAMES = ['a', 'b', '10', '9', '09', '4294967295', '4294967294', '-1', '__proto__', ''];
 const STRANGE = ['constructor', 'toString', 'é', '😀', '\u{ff5e}', '"\\/\n\u0007', '\ud800', 'b c'];
 
-/** A random object as `JSON.parse` might return it, with members in any order. */
+/** Makes a random object as `JSON.parse` might return it, with members in any order. */
 function objectOf({ below, pick, value }: Random): Record<string, unknown> {
   const members = Array.from({ length: below(6) }, () => {
     const name = pick([...NAMES, ...STRANGE]);
@@ -263,7 +263,7 @@ it('a patch of many operations is one commit, in any order', async () => {
     const filled = await open('test', { storage });
     await filled.putMany(rows);
     await filled.close();
-    // After reopening, it must read the rows that it updates.
+    // After reopening, the patch must read the rows that it updates.
     const db = await open('test', { storage });
     const fractions: number[] = [];
     const onProgress = ({ fraction = -1 }) => fractions.push(fraction);
@@ -308,7 +308,7 @@ it('edits of later calls win, and writes of other handles stay', async () => {
   ]);
 });
 
-it('an abort, or a source that throws, changes nothing', async () => {
+it('an abort, or a source that throws, leaves the store as it was', async () => {
   const db = await storeOf([['a', { n: 1 }]]);
   const control = new AbortController();
   const endless = async function* (): AsyncGenerator<PatchOperation> {
@@ -341,7 +341,7 @@ it('an update of a row that is not an object is refused, unless a later operatio
   const other: PatchOperation = { op: 'put', key: 'b', value: 1 };
   await refuses(db, () => db.applyPatch([other, update]), refused);
   await refuses(db, () => db.applyPatch([other, update, { ...update }]), refused);
-  // Then the old row is not checked.
+  // In that case the old row is not checked.
   for (const [last, value] of [
     [{ op: 'put', key: 'a', value: 'put' }, 'put'],
     [{ op: 'del', key: 'a' }, undefined],

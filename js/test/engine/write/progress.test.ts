@@ -1,4 +1,4 @@
-/** What `putMany` tells while it works, and in the end. */
+/** The reports of `putMany` while it works, and its result. */
 import { describe, expect, it } from 'vitest';
 import {
   memory,
@@ -45,7 +45,7 @@ describe('onProgress', () => {
     });
   }
 
-  it('tells of stored rows before the end while keys ascend, also of a patch after its clear', async () => {
+  it('reports stored rows before the end while keys ascend, also for a patch after its clear', async () => {
     const puts = rows(100_000)
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key], at) => ({ op: 'put' as const, key, value: { text: noise(at, 200) } }));
@@ -61,7 +61,7 @@ describe('onProgress', () => {
     }
   });
 
-  it('comes once for few rows or none', async () => {
+  it('comes once for few rows or no rows', async () => {
     const db = await storeOf();
     for (const count of [0, 1]) {
       const seen: Progress[] = [];
@@ -78,14 +78,14 @@ describe('onProgress', () => {
       calls += 1;
     };
     await db.putMany(rows(40_000), { onProgress });
-    // Not the gaps: a pause before one call makes the next gap look shorter. Two calls come at the start and at the end.
+    // Gaps would mislead: a pause before a call shortens the next gap. Two calls come at the start and at the end.
     expect(calls).toBeLessThanOrEqual(2 + (performance.now() - startMs) / 16);
     expect(calls).toBeGreaterThan(0);
   });
 });
 
 describe('the result of putMany', () => {
-  it('tells what was done', async () => {
+  it('describes the finished work', async () => {
     const db = await storeOf();
     const all = rows(20_000);
     const result = await db.putMany(all);
@@ -136,7 +136,7 @@ describe('the result of putMany', () => {
 const bytesIn = ({ levels }: Stats) => levels.reduce((sum, { bytes }) => sum + bytes, 0);
 
 describe('stats', () => {
-  it('tells the shape of the tree', async () => {
+  it('has the shape of the tree', async () => {
     const db = await storeOf(
       Array.from({ length: 20_000 }, (_, at): Entry => [`k${at}`, noise(at, 300)]),
     );
@@ -155,7 +155,7 @@ describe('stats', () => {
     expect(stats.memoryBytes).toBeGreaterThan(stats.cachedBytes);
   });
 
-  it('tells bytes of nodes as they are before they are packed', async () => {
+  it('has the bytes of unpacked nodes', async () => {
     const entries = Array.from({ length: 20_000 }, (_, at): Entry => [`k${at}`, 'x'.repeat(300)]);
     const stats = await (await storeOf(entries)).stats();
     expect(bytesIn(stats)).toBeGreaterThan(20_000 * 300);

@@ -1,4 +1,4 @@
-/** The sources of `putMany`, and what it stores. */
+/** The sources of `putMany`, and the rows that it stores. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import {
@@ -260,7 +260,7 @@ describe('the last of equal keys wins', () => {
   });
 });
 
-it('an empty source changes nothing', async () => {
+it('an empty source leaves the store as it was', async () => {
   for (const db of [await storeOf(), await storeOf(PAIRS)]) {
     const [root, before] = [db.root, await all(db)];
     for (const source of [[], new Map<string, 1>(), slowly<Entry>([])]) {
@@ -272,7 +272,7 @@ it('an empty source changes nothing', async () => {
   }
 });
 
-it('putMany adds to existing rows, and keeps the others', async () => {
+it('putMany adds rows, and keeps the others', async () => {
   await forSeeds(8, async (from, _, begin) => {
     const db = await storeOf();
     const model = new Map<string, unknown>();
@@ -290,7 +290,7 @@ it('putMany adds to existing rows, and keeps the others', async () => {
   });
 });
 
-it('many stores are loaded at the same time', async () => {
+it('many stores load at the same time', async () => {
   const storage = memory();
   const pairs = manyPairs(10_000);
   const stores = await Promise.all(['a', 'b', 'c', 'd'].map((name) => open(name, { storage })));

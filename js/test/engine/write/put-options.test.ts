@@ -5,7 +5,7 @@ import { watched } from '../../support/doubles/watched-storage.js';
 import { all, failure, SOON, within } from '../../support/models/store-model.js';
 import { twoHandles } from '../../support/two-handles.js';
 
-/** A store whose commits are noted, and a way to hold up the next ones. */
+/** Returns a store whose commits are noted, and a way to block the next ones. */
 async function noted(durability?: 'relaxed' | 'strict') {
   const storage = watched(memory());
   const db = await open('test', { storage, durability });
@@ -15,7 +15,7 @@ async function noted(durability?: 'relaxed' | 'strict') {
 }
 
 describe('the durability of a put', () => {
-  it('is that of the store, or the one that it asks for', async () => {
+  it('equals the durability of the store, or its own option', async () => {
     const { db, durabilities } = await noted();
     await db.put('b', 1);
     await db.put('b', 2, { durability: 'strict' });
@@ -33,7 +33,7 @@ describe('the durability of a put', () => {
     ]);
   });
 
-  it('may be less than that of the store', async () => {
+  it('may be weaker than the durability of the store', async () => {
     const { db, durabilities } = await noted('strict');
     await db.put('b', 1, { durability: 'relaxed' });
     await db.put('b', 2);
@@ -41,7 +41,7 @@ describe('the durability of a put', () => {
   });
 
   it.each(['relaxed', 'strict'] as const)(
-    'makes the commit of its turn strict, whichever it is, in a %s store',
+    'makes the commit of its turn strict, whichever put it is, in a %s store',
     async (usual) => {
       for (const at of [0, 1, 2]) {
         const { db, storage, durabilities } = await noted(usual);
@@ -56,7 +56,7 @@ describe('the durability of a put', () => {
     },
   );
 
-  it('is relaxed for a turn in which all ask for that, in a strict store', async () => {
+  it('is relaxed for a turn of relaxed puts, in a strict store', async () => {
     const { db, durabilities } = await noted('strict');
     const relaxed = { durability: 'relaxed' } as const;
     await Promise.all([db.put('b', 1, relaxed), db.delete('a', relaxed)]);
@@ -66,7 +66,7 @@ describe('the durability of a put', () => {
 });
 
 describe('the signal of a put', () => {
-  it('that was aborted before refuses it, and nothing else of the turn', async () => {
+  it('refuses the put alone when it was aborted before', async () => {
     const { db } = await noted();
     const signal = AbortSignal.abort('mine');
     const others = [db.put('b', 1), db.delete('a')];
@@ -78,7 +78,7 @@ describe('the signal of a put', () => {
     expect(await all(db)).toEqual([['b', 1]]);
   });
 
-  it('takes it back while it waits: an earlier put of its key stays', async () => {
+  it('cancels a waiting put, and an earlier put of its key stays', async () => {
     const { db } = await noted();
     const abort = new AbortController();
     const first = db.put('b', 1);
@@ -94,7 +94,7 @@ describe('the signal of a put', () => {
     ]);
   });
 
-  it('takes it back at once while another commit is under way', async () => {
+  it('cancels the put at once while another commit is in progress', async () => {
     const { db, storage } = await noted();
     let release: (() => void) | undefined;
     storage.hooks.write = () =>
@@ -115,7 +115,7 @@ describe('the signal of a put', () => {
     expect((await all(db)).map(([key]) => key)).toEqual(['a', 'b', 'd']);
   });
 
-  it('is not heard any more once its commit has begun', async () => {
+  it('has no effect after its commit has begun', async () => {
     const { db, storage } = await noted();
     const abort = new AbortController();
     storage.hooks.write = () => abort.abort();
@@ -123,7 +123,7 @@ describe('the signal of a put', () => {
     expect(await db.get('b')).toBe(1);
   });
 
-  it('leaves nothing to commit when all of a turn are taken back', async () => {
+  it('leaves no commit when it cancels all puts of a turn', async () => {
     const { db, storage } = await noted();
     const abort = new AbortController();
     const puts = ['b', 'c'].map((key) => db.put(key, 1, { signal: abort.signal }));
@@ -143,7 +143,7 @@ describe('the signal of a put', () => {
     expect(await db.get('b')).toEqual({ n: 1 });
   });
 
-  it('a read of the handle waits for the put, and sees no put that was taken back', async () => {
+  it('a read of the handle waits for the put, and sees no put that was cancelled', async () => {
     const { db } = await noted();
     const abort = new AbortController();
     const putting = db.put('a', 2, { signal: abort.signal });
@@ -154,7 +154,7 @@ describe('the signal of a put', () => {
   });
 });
 
-it('options that are none are refused, and nothing is written', async () => {
+it('malformed options are refused, and no row is written', async () => {
   const { db, storage } = await noted();
   for (const options of [
     { durability: 'firm' },
@@ -174,7 +174,7 @@ it('options that are none are refused, and nothing is written', async () => {
   await expect(db.put('b', 1, { durability: 'strict' })).rejects.toMatchObject(failure('closed'));
 });
 
-it('edits with options win over what another tab wrote before', async () => {
+it('edits with options win over earlier writes of another tab', async () => {
   const [one, two] = await twoHandles();
   await two.put('a', 1);
   await one.put('a', 2, { durability: 'strict', signal: new AbortController().signal });

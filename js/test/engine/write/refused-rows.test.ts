@@ -1,4 +1,4 @@
-/** Sources, options and rows that `putMany` cannot take. */
+/** Sources, options and rows that `putMany` refuses. */
 import { describe, it } from 'vitest';
 import { type Entry, failure, refuses, storeOf } from '../../support/models/store-model.js';
 
@@ -62,7 +62,7 @@ describe('a row without a key is refused:', () => {
     const db = await storeOf(PAIRS);
     await refuses(db, () => db.putMany([{ id: 'x' }, row], { key: '/id' }), atRow);
   });
-  it('with a function that gives none', async () => {
+  it('with a function that returns no key', async () => {
     const db = await storeOf(PAIRS);
     await refuses(
       db,

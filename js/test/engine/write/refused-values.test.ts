@@ -1,4 +1,4 @@
-/** What cannot be a value is refused before anything is changed. */
+/** A bad value is refused before the store changes. */
 import { describe, expect, it } from 'vitest';
 import { type Entry, failure, refuses, storeOf } from '../../support/models/store-model.js';
 
@@ -83,7 +83,7 @@ describe('a value is refused:', () => {
   }
 });
 
-it('the row of a bad value is its position in the whole source', async () => {
+it('the error of a bad value has its position in the whole source', async () => {
   const db = await storeOf([['a', 1]]);
   for (const at of [0, 4321, 29_999]) {
     for (const bad of [undefined, { a: [5n] }, Number.NaN, nested(600), new Map()]) {
@@ -94,7 +94,7 @@ it('the row of a bad value is its position in the whole source', async () => {
   }
 });
 
-it('in rows with a pointer, too', async () => {
+it('a bad value in rows with a pointer is refused, too', async () => {
   const db = await storeOf([['a', 1]]);
   for (const bad of [5n, nested(600)]) {
     const rows = [{ id: 'x' }, { id: 'y', bad }];
@@ -102,7 +102,7 @@ it('in rows with a pointer, too', async () => {
   }
 });
 
-it('the cause of what a value threw is kept', async () => {
+it('the error keeps the cause that a value threw', async () => {
   const db = await storeOf();
   const cause = new Error('mine');
   const value = {
@@ -130,7 +130,7 @@ it('a value of exactly 64 MiB is kept', async () => {
   await db.close();
 });
 
-it('a refused put leaves the others of its turn alone', async () => {
+it('a refused put does not affect the others of its turn', async () => {
   const db = await storeOf();
   const settled = await Promise.allSettled([
     db.put('a', 1),

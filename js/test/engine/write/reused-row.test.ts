@@ -2,8 +2,8 @@ import { describe, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { expectSame } from '../../support/models/store-model.js';
 
-describe('a source that gives one buffer again and again, with other contents', () => {
-  it('has each value kept as it was when it was given', async () => {
+describe('a source that yields one buffer again and again, with other contents', () => {
+  it('has each value stored as it was when it was yielded', async () => {
     const db = await open('test', { storage: memory() });
     const source = function* (): Generator<[string, unknown]> {
       const bytes = new Uint8Array(1);

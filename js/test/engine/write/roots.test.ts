@@ -1,4 +1,4 @@
-/** Same rows, same root: however they came to be there. */
+/** The same rows have the same root after any history. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { all, type Entry, expectSame, sorted, storeOf } from '../../support/models/store-model.js';
@@ -18,7 +18,7 @@ function entriesOf(from: Random, count: number): Entry[] {
   });
 }
 
-/** The root of a fresh load of sorted rows, which is the simplest way of all. */
+/** Returns the root of a fresh load of sorted rows, which is the simplest way of all. */
 async function rootOf(entries: Iterable<Entry>): Promise<string> {
   return (await storeOf(sorted(entries))).root;
 }
@@ -81,7 +81,7 @@ describe('the root is the same', () => {
     }
   });
 
-  it('whatever the slices and the cache', async () => {
+  it('for any slices and any cache', async () => {
     const from = random(11);
     const entries = from.shuffle(entriesOf(from, 8000));
     const root = await rootOf(entries);
@@ -93,7 +93,7 @@ describe('the root is the same', () => {
     }
   });
 
-  it('after it was closed and opened', async () => {
+  it('after a close and an opening', async () => {
     const storage = memory();
     const db = await open('test', { storage });
     await db.putMany(entriesOf(random(5), 1000));
@@ -184,7 +184,7 @@ describe('the root changes', () => {
     expect(db.root).toBe(root);
   });
 
-  it('not when the same value is put again, which writes nothing', async () => {
+  it('not with a put of the same value, which writes no segment', async () => {
     const storage = memory();
     const entries = entriesOf(random(12), 500);
     const db = await open('test', { storage });

@@ -11,7 +11,7 @@ describe('a put that the core refuses', () => {
     ['for its depth', nested(600)],
     ['for its size', 'x'.repeat((64 << 20) + 10)],
   ] as const) {
-    it(`${title} leaves the others of its turn alone, and names no row`, async () => {
+    it(`${title} does not affect the others of its turn, and names no row`, async () => {
       const db = await open('test', { storage: memory() });
       const settled = await Promise.allSettled([
         db.put('a', 1),

@@ -1,4 +1,4 @@
-/** `insert` and `update`: changes of one row that depend on what it is. */
+/** `insert` and `update`: changes of one row that depend on its present value. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { all, failure, storeOf } from '../../support/models/store-model.js';
@@ -6,7 +6,7 @@ import { forSeeds } from '../../support/property.js';
 import { handles } from '../../support/watching.js';
 
 describe('insert', () => {
-  it('puts a row that does not exist, and refuses one that does, with its key', async () => {
+  it('puts a new row, and refuses an existing one, with its key', async () => {
     const db = await storeOf([['a', null]]);
     await db.insert('b', { n: 1 });
     await db.insert('c', Uint8Array.of(1, 2));
@@ -45,7 +45,7 @@ describe('insert', () => {
     }
   });
 
-  it('comes after calls of the handle that were made before it', async () => {
+  it('comes after earlier calls of the handle', async () => {
     const db = await storeOf([['a', 1]]);
     const [, inserted] = await Promise.all([db.delete('a'), db.insert('a', 2).catch((e) => e)]);
     expect(inserted).toBeUndefined();
@@ -64,7 +64,7 @@ describe('insert', () => {
     expect(await db.get('a')).toEqual({ n: 1 });
   });
 
-  it('refuses what is no key, no value or no option, and a store that is closed', async () => {
+  it('refuses a bad key, value or option, and a store that is closed', async () => {
     const db = await storeOf();
     await expect(db.insert('\ud800', 1)).rejects.toMatchObject(failure('invalid-key'));
     for (const value of [undefined, () => 1, Number.NaN, { f: new Map([[1, 2]]) }]) {
@@ -80,7 +80,7 @@ describe('insert', () => {
 });
 
 describe('update', () => {
-  it('merges members, removes those that are undefined, and resolves to the new value', async () => {
+  it('merges members, removes undefined members, and resolves to the new value', async () => {
     const db = await storeOf([['a', { n: 1, deep: { x: 1 }, gone: true }]]);
     const value = { n: 2, deep: { y: 1 } };
     expect(await db.update('a', { n: 2, deep: { y: 1 }, gone: undefined })).toEqual(value);
@@ -89,13 +89,13 @@ describe('update', () => {
     expect(await db.update('a', { missing: undefined })).toEqual(value);
   });
 
-  it('makes a row that does not exist of the members', async () => {
+  it('makes a new row of the members', async () => {
     const db = await storeOf();
     expect(await db.update('a', { n: 1, m: undefined })).toEqual({ n: 1 });
     expect(await db.get('a')).toEqual({ n: 1 });
   });
 
-  it('is as `update` of a patch', async () => {
+  it('equals `update` of a patch', async () => {
     const patched = await storeOf();
     const updated = await storeOf();
     await forSeeds(40, async (from) => {
@@ -112,7 +112,7 @@ describe('update', () => {
     });
   });
 
-  it('removes members as `unset` of a patch', async () => {
+  it('removes members like `unset` of a patch', async () => {
     const [patched, updated] = [await storeOf(), await storeOf()];
     const row = { a: 1, b: [2], __proto__: null, c: { d: 3 }, '7': 4 };
     for (const db of [patched, updated]) await db.put('a', row);
@@ -121,7 +121,7 @@ describe('update', () => {
     const none = Object.fromEntries(unset.map((name) => [name, undefined]));
     expect(await updated.update('a', { e: 5, ...none })).toEqual({ a: 1, c: { d: 3 }, e: 5 });
     expect(updated.root).toBe(patched.root);
-    // Only members that the operation has merged before are gone, too.
+    // Only members that the operation has merged before are removed, too.
     await patched.applyPatch([
       { op: 'update', key: 'a', merge: { a: 2, f: 6 }, unset: ['a'] },
       { op: 'update', key: 'a', merge: { a: 3 } },
@@ -150,7 +150,7 @@ describe('update', () => {
     expect(await db.update<number>('number', (n = 0) => n + 1)).toBe(2);
   });
 
-  it('by a function gets the present value, and leaves the row when it returns nothing', async () => {
+  it('by a function gets the present value, and leaves the row when the function returns undefined', async () => {
     const db = await storeOf([['a', { n: 1 }]]);
     const { root } = db;
     expect(await db.update('a', () => undefined)).toEqual({ n: 1 });
@@ -165,7 +165,7 @@ describe('update', () => {
     expect((await all(db)).length).toBe(3);
   });
 
-  it('that throws changes nothing', async () => {
+  it('that throws leaves the row as it was', async () => {
     const db = await storeOf([['a', 1]]);
     const { root } = db;
     const mine = new Error('mine');
@@ -194,7 +194,7 @@ describe('update', () => {
     expect(await one.get('n')).toEqual({ n: 40 });
   });
 
-  it('takes members at the call, and comes after calls that were made before it', async () => {
+  it('takes members at the call, and comes after earlier calls', async () => {
     const db = await storeOf([['a', { n: 1 }]]);
     const members: Record<string, unknown> = { m: 1, n: undefined };
     const [, updated] = await Promise.all([

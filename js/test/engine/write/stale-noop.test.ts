@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 
 describe('a handle that is behind', () => {
-  it('puts what it believes to be there', async () => {
+  it('puts a row that it believes to be there', async () => {
     const storage = memory();
     const one = await open('test', { storage });
     await one.put('k', 1);
@@ -12,7 +12,7 @@ describe('a handle that is behind', () => {
     expect(await (await open('test', { storage })).get('k')).toBe(1);
   });
 
-  it('deletes what it believes to be absent', async () => {
+  it('deletes a row that it believes to be absent', async () => {
     const storage = memory();
     const [one, other] = [await open('test', { storage }), await open('test', { storage })];
     await one.put('k', 1);
@@ -20,7 +20,7 @@ describe('a handle that is behind', () => {
     expect(await (await open('test', { storage })).has('k')).toBe(false);
   });
 
-  it('loads what it believes to be there, or learns of the conflict', async () => {
+  it('loads rows that it believes to be there, or learns of the conflict', async () => {
     const storage = memory();
     const one = await open('test', { storage });
     await one.put('k', 1);

@@ -1,4 +1,4 @@
-/** A `putMany` that its source or its signal ends, before it has ended itself. */
+/** The source or the signal ends a `putMany` early. */
 import { describe, expect, it, vi } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
@@ -19,7 +19,7 @@ const BEFORE: Entry[] = [
   ['b', Uint8Array.of(2)],
 ];
 
-/** Endless rows that do not compress. */
+/** Yields endless rows that do not compress. */
 function* endless(onReturn = () => {}): Generator<Entry> {
   const from = random(1);
   try {
@@ -31,7 +31,7 @@ function* endless(onReturn = () => {}): Generator<Entry> {
 
 const tick = (ms = 0) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-describe('an error of the source comes through as it is', () => {
+describe('an error of the source arrives unchanged', () => {
   const mine = new Error('mine');
   for (const after of [0, 1, 100, 25_000]) {
     it(`after ${after} rows of a generator`, async () => {
@@ -62,7 +62,7 @@ describe('an error of the source comes through as it is', () => {
     });
   }
 
-  it('from the key function, and the iterator is told', async () => {
+  it('from the key function, and the iterator returns', async () => {
     const db = await storeOf(BEFORE);
     let returned = 0;
     const rows = () => endless(() => returned++);
@@ -165,7 +165,7 @@ describe('an abort', () => {
     );
   });
 
-  it('from a timer, while a generator gives rows without end', async () => {
+  it('from a timer, while a generator yields rows without end', async () => {
     for (let after = 10; after <= 100; after += 10) {
       const db = await storeOf(BEFORE);
       let [taken, takenBefore, returned] = [0, 0, 0];
@@ -185,7 +185,7 @@ describe('an abort', () => {
       await refuses(db, load, aborted());
       // The caller hears of it at once, the source a moment later.
       await vi.waitFor(() => expect(returned).toBe(1), SOON);
-      // It is noticed before another block is read, and not when storage is next written to.
+      // The abort is noticed before the next block is read, not only at the next write.
       expect(taken - takenBefore, `after ${after} ms`).toBeLessThan(20_000);
       await db.close();
     }
@@ -254,12 +254,12 @@ describe('an abort', () => {
     await within(refuses(db, load, aborted()));
   });
 
-  it('while an async source gives rows without end, and without waiting', async () => {
+  it('while an async source yields rows without end, and without waiting', async () => {
     const db = await storeOf(BEFORE);
     let returned = 0;
     const abort = new AbortController();
     const source = async function* () {
-      // Not before it has begun: what has not begun is not ended.
+      // The abort waits for the beginning: a load that has not begun does not end.
       setTimeout(() => abort.abort(), 50);
       yield* endless(() => returned++);
     };
@@ -268,7 +268,7 @@ describe('an abort', () => {
     await vi.waitFor(() => expect(returned).toBe(1), SOON);
   });
 
-  it('after the end, which changes nothing', async () => {
+  it('after the end has no effect', async () => {
     const db = await storeOf();
     const abort = new AbortController();
     await db.putMany(BEFORE, { signal: abort.signal });
@@ -277,7 +277,7 @@ describe('an abort', () => {
     expectSame(await all(db), BEFORE);
   });
 
-  it('while storage takes its time, before the commit', async () => {
+  it('while storage is slow, before the commit', async () => {
     const abort = new AbortController();
     const storage = watched(memory());
     const db = await open('test', { storage });

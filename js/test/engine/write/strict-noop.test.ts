@@ -1,10 +1,10 @@
-/** A strict call that changes nothing must not say of relaxed rows that they are durable. */
+/** A strict call without a change must not report relaxed rows as durable. */
 import { expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
 import { all } from '../../support/models/store-model.js';
 
-it('a strict call that changes nothing flushes what is there, once', async () => {
+it('a strict call without a change flushes the stored rows once', async () => {
   const storage = watched(memory());
   const db = await open('test', { storage });
   await db.put('a', 1);
@@ -23,7 +23,7 @@ it('a strict call that changes nothing flushes what is there, once', async () =>
     ]);
   }
   expect(db.root).toBe(root);
-  // What others have made since may be relaxed again.
+  // Later commits of others may be relaxed again.
   const other = await open('test', { storage });
   await other.put('b', 1);
   await db.deleteMany(['c'], { durability });

@@ -1,4 +1,4 @@
-/** What a value may be, and that it comes back as it was. */
+/** The values that a row may have come back unchanged. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { all, type Entry, expectSame, storeOf } from '../../support/models/store-model.js';
@@ -57,7 +57,7 @@ describe('JSON values', () => {
     expect('polluted' in {}).toBe(false);
   });
 
-  it('are what JSON.stringify makes of them', async () => {
+  it('equal the output of JSON.stringify', async () => {
     class Point {
       readonly x = 1;
       readonly hidden = undefined;
@@ -140,7 +140,7 @@ describe('bytes', () => {
     }
   });
 
-  it('are not the JSON values that look like them', async () => {
+  it('differ from JSON values that look like them', async () => {
     const text = await storeOf([['k', '{}']]);
     const bytes = await storeOf([['k', new TextEncoder().encode('"{}"')]]);
     expect(text.root).not.toBe(bytes.root);
@@ -207,7 +207,7 @@ describe('large values', () => {
     for (const [key, value] of some) expectSame(await db.get(key), value, key);
   });
 
-  it('give way to others under the same key', async () => {
+  it('can be replaced under the same key', async () => {
     const db = await storeOf();
     for (const [, value] of entries) {
       await db.put('k', value);
@@ -217,8 +217,8 @@ describe('large values', () => {
   });
 });
 
-describe('what the caller changes later', () => {
-  it('does not change what put was given', async () => {
+describe('a later change by the caller', () => {
+  it('does not change a value that put has taken', async () => {
     const db = await storeOf();
     const [value, bytes, large] = [{ a: [1] }, Uint8Array.of(1, 2), new Uint8Array(100_000)];
     const puts = [db.put('value', value), db.put('bytes', bytes), db.put('large', large)];
@@ -231,7 +231,7 @@ describe('what the caller changes later', () => {
     expectSame(await db.get('large'), new Uint8Array(100_000));
   });
 
-  it('does not change what putMany has committed', async () => {
+  it('does not change a value that putMany has committed', async () => {
     const [value, bytes] = [{ a: [1] }, Uint8Array.of(1, 2)];
     const db = await storeOf([
       ['value', value],

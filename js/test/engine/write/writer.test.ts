@@ -106,14 +106,14 @@ describe('a writer', () => {
     expect(seen.size).toBeGreaterThan(5);
   });
 
-  it('may write nothing', async () => {
+  it('may write no row', async () => {
     const db = await open('nothing', { storage: memory() });
     await db.put('a', 1);
     const { root } = db;
     expect(await db.writer().finish()).toMatchObject({ root, rows: 0, chunks: 0 });
   });
 
-  it('stores nothing when it is aborted', async () => {
+  it('stores no row when it is aborted', async () => {
     const storage = memory();
     const db = await open('aborted', { storage });
     for (const count of [1, isDeep ? 100_000 : 40_000]) {
@@ -129,7 +129,7 @@ describe('a writer', () => {
     expect((await (await open('aborted', { storage })).stats()).segments).toBe(0);
   });
 
-  it('refuses a bad row and goes on', async () => {
+  it('refuses a bad row and continues', async () => {
     const db = await open('bad', { storage: memory() });
     const writer = db.writer();
     expect(writer.tryPut('a', 1)).toBe(true);
@@ -186,7 +186,7 @@ describe('a writer', () => {
     expectSame(await all(db), sorted([...rows(isDeep ? 20_000 : 8000), ...others]));
   });
 
-  it('is closed with its store', async () => {
+  it('closes with its store', async () => {
     const storage = memory();
     const db = await open('closed', { storage });
     const writer = db.writer();

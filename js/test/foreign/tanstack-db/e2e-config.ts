@@ -1,4 +1,7 @@
-/** What the end-to-end suites of TanStack DB need: collections with their seed, and how rows are written behind these. */
+/**
+ * The configuration of the end-to-end suites of TanStack DB: collections with their seed, and writers of rows behind
+ * these.
+ */
 import type { Collection } from '@tanstack/db';
 
 export interface Id {
@@ -39,7 +42,7 @@ export function e2eConfig(
     mutations,
     hasReplicationLag: true,
     setup: async () => {},
-    /** Each test begins with nothing loaded. */
+    /** Empties the collections before the next test. */
     afterEach: async () => {
       await Promise.all(onDemand.map((one) => one.cleanup()));
       for (const one of onDemand) one.startSyncImmediate();

@@ -1,6 +1,7 @@
 /**
- * What the contracts of the persistence package import as its source: the published package, with our adapter in the place of
- * that for SQLite. They look into tables of SQLite by a few queries, which are answered from the store.
+ * The module that the contracts of the persistence package import as its source: the published package, with our
+ * adapter in the place of the SQLite adapter. The contracts read tables of SQLite by a few queries, which get their
+ * answers from the store.
  */
 import { memory, open, type Store } from '../../../src/index.js';
 import { loadStructured } from '../../../src/store/tables/load-parts.js';
@@ -22,7 +23,7 @@ export interface ContractOptions {
 
 const PREFIX = 'tanstack-db/';
 
-/** The adapter that contracts make. As a driver opens its database, it opens the store at the first call. */
+/** The adapter that contracts make. It opens the store at the first call, as a driver opens its database. */
 export class SQLiteCorePersistenceAdapter {
   readonly #options: ContractOptions;
   #made: Promise<Adapter> | undefined;
@@ -60,7 +61,7 @@ export class SQLiteCorePersistenceAdapter {
 
 let count = 0;
 
-/** Answers the queries that the contracts look into tables with. */
+/** Answers the queries by which the contracts read tables. */
 export class ContractDriver {
   #opened: Promise<Store> | undefined;
   readonly #storage = memory();

@@ -1,4 +1,4 @@
-/** The suites of the checkout that need no server. The folder's own index also imports those of Electric. */
+/** The suites of the checkout that need no server. The folder's own index also imports the suites of Electric. */
 // @ts-nocheck: the files are in a checkout, which the compiler does not know.
 
 export { generateSeedData } from 'tanstack-db-checkout/packages/db-collection-e2e/src/fixtures/seed-data';
@@ -11,7 +11,7 @@ import { createMutationsTestSuite } from 'tanstack-db-checkout/packages/db-colle
 import { createPaginationTestSuite } from 'tanstack-db-checkout/packages/db-collection-e2e/src/suites/pagination.suite';
 import { createPredicatesTestSuite } from 'tanstack-db-checkout/packages/db-collection-e2e/src/suites/predicates.suite';
 
-/** Declares the tests of all of them. */
+/** Declares the tests of all suites. */
 export function runSuites(getConfig: () => Promise<unknown>): void {
   createPredicatesTestSuite(getConfig);
   createPaginationTestSuite(getConfig);

@@ -58,7 +58,7 @@ const tables = {
   }),
 };
 
-/** The collections are of one handle, and rows are written by another one, as by another tab. */
+/** One handle has the collections; another one writes rows, as another tab would. */
 const storage = { ...memory(), isShared: true };
 let config: ReturnType<typeof e2eConfig>;
 

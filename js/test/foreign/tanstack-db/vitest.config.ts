@@ -1,6 +1,5 @@
-// Runs suites of a checkout of TanStack DB, whose folder is in HEDGEROW_FOREIGN_DIR, on collections of this package.
-// HEDGEROW_TANSTACK_DB says which version of @tanstack/db they get: `newest`, or the `older` one that the persistence
-// package brings along.
+// Runs suites of a checkout of TanStack DB, in the folder HEDGEROW_FOREIGN_DIR, on collections of this package.
+// HEDGEROW_TANSTACK_DB selects their version of @tanstack/db: `newest`, or the `older` one of the persistence package.
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +10,7 @@ if (!dir) throw new Error('HEDGEROW_FOREIGN_DIR must be the folder of a checkout
 const here = dirname(fileURLToPath(import.meta.url));
 const persistence = createRequire(import.meta.url).resolve('@tanstack/db-sqlite-persistence-core');
 const isOlder = process.env.HEDGEROW_TANSTACK_DB === 'older';
-/** What suites, and our setups, name: as if they were installed beside them. */
+/** The imports of the suites and of our setups resolve as if from this file. */
 const anchor = join(here, 'vitest.config.ts');
 
 export default defineConfig({
@@ -34,7 +33,7 @@ export default defineConfig({
       name: 'sources-of-suites',
       enforce: 'pre',
       resolveId(source, importer) {
-        // Contracts name the source of the package that is tested: here that is the published one, with our adapter.
+        // Contracts import the source of the tested package: here they get the published one, with our adapter.
         const isContract = importer?.includes('db-sqlite-persistence-core/tests');
         return isContract && /^(\.\.\/)+src$/.test(source)
           ? join(here, 'persistence-under-test.ts')

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** What only Angular has: injectors, signals, zones. */
+/** The parts of Angular that other frameworks lack: injectors, signals, zones. */
 import '@angular/compiler';
 import { createEnvironmentInjector, Injector, PLATFORM_ID, signal } from '@angular/core';
 import { createApplication } from '@angular/platform-browser';
@@ -40,7 +40,7 @@ it('takes signals and functions, and an injector outside of an injection context
   app.destroy();
 });
 
-it('is refused outside of an injection context without one, by name', async () => {
+it('is refused by name outside of an injection context without an injector', async () => {
   const db = await storeOf(1);
   expect(() => injectLive(db)).toThrow('injectLive() can only be used within an injection context');
   expect(() => injectLiveRow(db, 'k0')).toThrow('injectLiveRow()');
@@ -62,7 +62,7 @@ it('ends with its injector', async () => {
   app.destroy();
 });
 
-it('is loading on a server, where it reads nothing', async () => {
+it('is loading on a server, and does not read there', async () => {
   const db = await storeOf(3);
   const seen = watches(db);
   const app = await createApplication();

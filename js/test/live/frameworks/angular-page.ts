@@ -1,4 +1,4 @@
-/** Mounts components of Angular, whose templates are compiled where they run. */
+/** Mounts components of Angular, whose templates are compiled at run time. */
 import '@angular/compiler';
 import {
   type ApplicationRef,

@@ -1,4 +1,4 @@
-/** What a framework is to the tests, and what its components are to show. */
+/** The tests' view of a framework, and the contents that its components show. */
 import { memory, open, type Store } from '../../../src/index.js';
 import type { LiveQuery, LiveStatus, Watchable } from '../../../src/live/types.js';
 import { table } from '../../../src/store/tables/index.js';
@@ -8,7 +8,7 @@ import type { Entry } from '../../support/models/store-model.js';
 export const CALLS = ['rows', 'row', 'count'] as const;
 export type Call = (typeof CALLS)[number];
 
-/** What is shown by any of them. */
+/** The state of any live call. */
 export interface State extends LiveStatus {
   readonly rows?: readonly unknown[];
   readonly value?: unknown;
@@ -17,20 +17,20 @@ export interface State extends LiveStatus {
 
 /** A component that is mounted. */
 export interface Page {
-  /** What it has shown, one after the other. */
+  /** The states that it has shown, in order. */
   readonly states: readonly State[];
-  /** What is in the document: the JSON of a state. */
+  /** Returns the JSON of the state in the document. */
   text(): string;
   /** Gives it other arguments. */
   set(...args: unknown[]): void;
   unmount(): void;
 }
 
-/** How components are mounted that show something. */
+/** The ways to mount components. */
 export interface Framework {
   readonly name: string;
   mount(call: Call, ...args: unknown[]): Page | Promise<Page>;
-  /** Unmounts what is still mounted. */
+  /** Unmounts all mounted components. */
   clear(): void;
 }
 
@@ -43,11 +43,11 @@ export async function storeOf(count = 0, options = {}): Promise<Store> {
   return db;
 }
 
-/** Whether the document has what is shown: some frameworks bring it there a moment later. */
+/** Whether the document has the last state: some frameworks render it a moment later. */
 export const isInDocument = (page: Page) => page.text() === JSON.stringify(last(page));
-/** What is shown. */
+/** Returns the last state. */
 export const last = ({ states }: Page): State => states.at(-1) as State;
-/** Whether what is shown is that of the arguments. */
+/** Whether the last state belongs to the current arguments. */
 export const isReady = (page: Page) => {
   const { status, isStale } = last(page) ?? {};
   return status === 'ready' && !isStale;
@@ -61,7 +61,7 @@ export const ready = (own: object) => ({
 });
 export const loading = (own: object) => ({ ...ready(own), status: 'loading' });
 
-/** Rows of `db` that are there once `open` was called. */
+/** Wraps `db` so that its rows are missing until `open` is called. */
 export function gated(db: Watchable, options: object) {
   let open = () => {};
   let gate: Promise<void> | undefined = new Promise((resolve) => {

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** Hooks show why they can show no more, and read again when they are asked to. */
+/** Hooks show why they stopped, and read again on request. */
 import { createElement, type ReactNode, StrictMode, useEffect } from 'react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
@@ -17,7 +17,7 @@ afterEach(() => {
 
 const mount = (element: ReactNode) => rendered(element);
 
-/** A component that notes each state with which it was rendered. */
+/** A component that notes the state of each render. */
 function noting<State>(use: () => State) {
   const states: State[] = [];
   const Component = () => {
@@ -47,7 +47,7 @@ function shown(db: Store) {
 
 const errors = (states: readonly { readonly error: unknown }[]) => states.map(({ error }) => error);
 
-describe('hooks are in `error`, with the cause and the rows from before,', () => {
+describe('hooks are in `error`, with the cause and the earlier rows,', () => {
   it('when their handle was closed', async () => {
     const db = await open('react', { storage: memory() });
     await db.putMany(rows(5));
@@ -76,7 +76,7 @@ describe('hooks are in `error`, with the cause and the rows from before,', () =>
     expect(late.last().error).toEqual(failure('closed'));
   });
 
-  it('when their branch was deleted in another tab; made anew it is shown', async () => {
+  it('when their branch was deleted in another tab, until it is made again', async () => {
     const [one, other] = await handles(2, 'react branches');
     await one.putMany(rows(5));
     const draft = await one.branch('draft');
@@ -99,7 +99,7 @@ describe('hooks are in `error`, with the cause and the rows from before,', () =>
 });
 
 describe('hooks in `error` read again', () => {
-  /** A store with 20,000 rows, of which a segment is damaged. */
+  /** Makes a store with 20,000 rows and a damaged segment. */
   async function damaged(storage: WatchedStorage): Promise<Store> {
     const made = await open('react', { storage });
     await made.putMany(rows(20_000));
@@ -128,7 +128,7 @@ describe('hooks in `error` read again', () => {
     await page.are('ready');
     expect(page.row.last().value).toEqual({ at: 1 });
     expect(page.all.last().rows.length).toBe(20_000);
-    // And they go on from there.
+    // They go on from there.
     await db.put('k00001', 'after');
     await until(() => page.row.last().value === 'after');
     await until(() => page.some.last().rows[1]?.[1] === 'after');
@@ -149,7 +149,7 @@ describe('hooks in `error` read again', () => {
     expect(errors(page.states())).toEqual(Array(3).fill(failure('branch-not-found')));
     await db.switchTo('main');
     await page.are('ready');
-    // What has not changed is what it was.
+    // Unchanged rows stay the same objects.
     expect(page.all.last().rows[0]).toBe(first);
     expect(page.row.last().value).toBe(value);
     await db.put('k00001', 'main');
@@ -157,7 +157,7 @@ describe('hooks in `error` read again', () => {
     await db.close();
   });
 
-  it('when they are mounted anew, or another component with the same is', async () => {
+  it('when they are mounted again, or another component shows the same', async () => {
     const db = await open('react', { storage: memory() });
     await db.putMany(rows(5));
     const watch = vi.spyOn(db, 'watch').mockImplementation((_, __, options) => {
@@ -183,7 +183,7 @@ describe('hooks in `error` read again', () => {
     await db.close();
   });
 
-  it('no more when nobody shows them', async () => {
+  it('no more after their last component has gone', async () => {
     const db = await open('react', { storage: memory() });
     const page = shown(db);
     await page.are('ready');

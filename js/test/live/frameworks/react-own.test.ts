@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** What only React has: renders that are dropped, Suspense, transitions, hydration. */
+/** The parts of React that other frameworks lack: dropped renders, Suspense, transitions, hydration. */
 import {
   Component,
   createElement,
@@ -27,7 +27,7 @@ import { clear, rendered } from './react-page.js';
 
 afterEach(clear);
 
-/** Catches what is thrown below it, until it is told to try again. */
+/** Catches errors from below, until it is asked to try again. */
 class Boundary extends Component<{ children: ReactNode }, { error?: unknown }> {
   override state: { error?: unknown } = {};
   static getDerivedStateFromError = (error: unknown) => ({ error });
@@ -43,7 +43,7 @@ const within = (element: ReactNode) =>
   createElement(Boundary, null, createElement(Suspense, { fallback: 'waiting' }, element));
 
 describe('hooks', () => {
-  it('render the components whose rows have changed, and no others', async () => {
+  it('render only the components whose rows have changed', async () => {
     const db = await storeOf(9);
     const rendered9 = new Map<string, number>();
     const Item = memo(({ row: [key, value] }: { row: readonly [string, unknown] }) => {
@@ -53,7 +53,7 @@ describe('hooks', () => {
     let lists = 0;
     const List = () => {
       lists += 1;
-      // Made anew each time.
+      // It is made again each time.
       const { rows } = useLive(db, { prefix: 'k' });
       return rows.map((row) => createElement(Item, { key: row[0], row }));
     };
@@ -101,7 +101,7 @@ describe('hooks', () => {
     expect(seen).toEqual({ begun: 1, now: 1 });
   });
 
-  it('take over what a server has rendered', async () => {
+  it('take over the markup of a server', async () => {
     const db = await storeOf(3);
     const List = () => {
       const { status, rows } = useLive(db);
@@ -128,7 +128,7 @@ describe.each([false, true])('with Suspense, in StrictMode: %s,', (isStrict) => 
   };
   const list = (query?: LiveQuery<unknown>) => shown(createElement(List, { query }));
 
-  it('a hook waits for the first rows, and keeps them when it is to show others', async () => {
+  it('a hook waits for the first rows, and keeps them when its arguments change', async () => {
     const db = await storeOf(5);
     const [one, two] = [gated(db, { limit: 2 }), gated(db, { offset: 3 })];
     const { container, render } = rendered(list());
@@ -157,7 +157,7 @@ describe.each([false, true])('with Suspense, in StrictMode: %s,', (isStrict) => 
     await until(() => seen.now === 0);
   });
 
-  it('a hook shows at once what is in memory', async () => {
+  it('a hook shows rows in memory at once', async () => {
     const db = await storeOf(3);
     const Row = () => `${JSON.stringify(useLiveRowSuspense(db, 'k1').value)}`;
     const Index = () => text(useLiveSuspense(db, { reverse: true }).rows);
@@ -230,7 +230,7 @@ describe.each([false, true])('with Suspense, in StrictMode: %s,', (isStrict) => 
 });
 
 describe('in a transition', () => {
-  it('other arguments show rows of before, then their own, and never a mix', async () => {
+  it('other arguments show the earlier rows, then their own, and never a mix', async () => {
     const db = await storeOf(30);
     let turn = (_: number) => {};
     const seen: string[] = [];

@@ -29,7 +29,7 @@ export function rendered(element: ReactNode, hydrated?: (container: Element) => 
   return { container, render, unmount: () => flushSync(() => root.unmount()) };
 }
 
-/** A component that notes what it was rendered with. */
+/** A component that notes its renders. */
 export function Shown({ call, args, noted }: { call: Call; args: unknown[]; noted: State[] }) {
   const state = USE[call](...args);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Rendering on a server, by the builds that frameworks have for it: nothing is read, nothing is followed. */
+/** Rendering on a server, by the builds that frameworks have for it: they neither read nor follow a store. */
 import { PassThrough } from 'node:stream';
 import { text as streamed } from 'node:stream/consumers';
 import { createElement, Suspense } from 'react';
@@ -17,7 +17,7 @@ import { storeOf } from './framework.js';
 import Shown from './Shown.svelte';
 import { shownBy } from './vue-page.js';
 
-/** All that a store is asked. */
+/** Records all calls of a store. */
 function asked(db: Store) {
   return (['watch', 'scan', 'snapshot', 'onRecovery'] as const).map((name) => vi.spyOn(db, name));
 }
@@ -88,8 +88,8 @@ const FRAMEWORKS: Record<string, Rendered> = {
     ),
 };
 
-// Before Solid has rendered: it remembers that.
-it('of Solid and Svelte reads nothing outside of components, too', async () => {
+// This runs before Solid has rendered: Solid remembers that.
+it('of Solid and Svelte does not read outside of components, too', async () => {
   const db = await storeOf(3);
   const calls = asked(db);
   expect([solid.useLive(db).status, svelte.useLive(db).status]).toEqual(['loading', 'loading']);

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** What only Solid has: stores, owners, hydration. */
+/** The parts of Solid that other frameworks lack: stores, owners, hydration. */
 import { createEffect, createRoot, createSignal } from 'solid-js';
 import { createStore } from 'solid-js/store';
 import { createComponent, getNextElement, hydrate, insert, template } from 'solid-js/web';
@@ -44,7 +44,7 @@ it('follows options in a store that are changed in place', async () => {
   });
 });
 
-it('is followed by what reads its members, and ends with its owner', async () => {
+it('is followed by readers of its members, and ends with its owner', async () => {
   const db = await storeOf(3);
   const seen = watches(db);
   const [offset, move] = createSignal(0);
@@ -65,8 +65,8 @@ it('is followed by what reads its members, and ends with its owner', async () =>
   await until(() => seen.now === 0);
 });
 
-describe('what a server has rendered', () => {
-  it('is taken over, then shows what there is', async () => {
+describe('the markup of a server', () => {
+  it('is taken over, then shows the current rows', async () => {
     const db = await storeOf(3);
     const made = template('<p>');
     const Page = () => {
@@ -75,7 +75,7 @@ describe('what a server has rendered', () => {
       insert(p, () => `${list.status} ${list.rows.length}`);
       return p;
     };
-    // What `renderToString` of the same makes: see `server.test.ts`.
+    // The output of `renderToString` for the same component: see `server.test.ts`.
     const container = document.createElement('div');
     container.innerHTML = '<p data-hk="00">loading 0</p>';
     document.body.append(container);

@@ -1,4 +1,4 @@
-/** What the bindings of all frameworks do when something ends, fails, or changes at random. */
+/** The bindings of all frameworks when something ends, fails, or changes at random. */
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../../src/index.js';
 import { failure, select, sorted } from '../../support/models/store-model.js';
@@ -15,7 +15,7 @@ import {
   storeOf,
 } from './framework.js';
 
-/** Tests that. */
+/** Tests ends, failures and random changes. */
 export function ends({ name, mount }: Framework): void {
   describe(`${name}: a component that is unmounted`, () => {
     it('leaves no watch, and shows no more', async () => {
@@ -37,7 +37,7 @@ export function ends({ name, mount }: Framework): void {
       expect(pages.map(({ states }) => states.length)).toEqual(count);
     });
 
-    it('finds what was shown when it is mounted again', async () => {
+    it('finds the earlier rows when it is mounted again', async () => {
       const db = await storeOf(5);
       const seen = watches(db);
       const { query, open } = gated(db, { limit: 2 });
@@ -58,7 +58,7 @@ export function ends({ name, mount }: Framework): void {
   });
 
   describe(`${name}: an error`, () => {
-    it('of a store that is closed is shown with the rows from before', async () => {
+    it('of a closed store is shown with the earlier rows', async () => {
       const db = await storeOf(3);
       const page = await mount('rows', db);
       await until(() => isReady(page));
@@ -78,7 +78,7 @@ export function ends({ name, mount }: Framework): void {
       expect(last(late).error).toEqual(failure('closed'));
     });
 
-    it('of a branch that was deleted ends when it is there again', async () => {
+    it('of a deleted branch ends when it is there again', async () => {
       const db = await storeOf(3);
       const draft = await db.branch('draft');
       const page = await mount('count', draft);
@@ -91,7 +91,7 @@ export function ends({ name, mount }: Framework): void {
       await until(() => last(page).count === 4 && last(page).status === 'ready');
     });
 
-    it('of arguments that are refused is shown until there are others', async () => {
+    it('of refused arguments is shown until there are others', async () => {
       const db = await storeOf(3);
       const page = await mount('rows', db, { limit: -1 });
       const row = await mount('row', db, 5);
@@ -126,7 +126,7 @@ export function ends({ name, mount }: Framework): void {
       await until(() => isReady(page));
       await db.put('k1', 'bad');
       await until(() => last(page).error !== undefined);
-      // It is left out, and holds back no other.
+      // The row is left out, and holds back no other.
       expect(last(page)).toMatchObject({ status: 'ready', error: failure('invalid-value') });
       expect(last(page).rows?.length).toBe(1);
       await db.put('k1', 'good');
@@ -134,7 +134,7 @@ export function ends({ name, mount }: Framework): void {
     });
   });
 
-  it(`${name}: random windows, commits of two handles and moves show what the store holds`, async () => {
+  it(`${name}: random windows, commits of two handles and moves show the rows of the store`, async () => {
     await forSeeds(3, async (from, seed, begin) => {
       const dbs = await handles(2, `${name} ${seed}`);
       const keys = Array.from({ length: 12 }, (_, at) => `k${at}`);

@@ -1,4 +1,4 @@
-/** What the bindings of all frameworks do. Each has a file that mounts its components: see `Framework`. */
+/** The behaviour of the bindings of all frameworks. Each has a file that mounts its components: see `Framework`. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Entry, sorted } from '../../support/models/store-model.js';
 import { handles, rest, until, watches } from '../../support/watching.js';
@@ -20,7 +20,7 @@ import {
 } from './framework.js';
 import { ends } from './suite-ends.js';
 
-/** Tests what all frameworks do. */
+/** Tests the behaviour that all frameworks share. */
 export function behaves(framework: Framework): void {
   const { name, mount, clear } = framework;
   afterEach(() => {
@@ -28,7 +28,7 @@ export function behaves(framework: Framework): void {
     vi.restoreAllMocks();
   });
 
-  describe(`${name}: what is shown`, () => {
+  describe(`${name}: a shown list`, () => {
     it('is loading, then there, and changes whoever changes it', async () => {
       const [db, other] = await handles(2, `${name} changes`);
       await db.putMany(rowsOf(3));
@@ -60,7 +60,7 @@ export function behaves(framework: Framework): void {
       await until(() => pages.every(isInDocument));
     });
 
-    it('has the same rows where they have not changed, and changes for nothing else', async () => {
+    it('keeps the objects of unchanged rows, and changes only with its rows', async () => {
       const db = await storeOf(5);
       const page = await mount('rows', db, { gte: 'k1', lte: 'k3' });
       const row = await mount('row', db, 'k2');
@@ -80,7 +80,7 @@ export function behaves(framework: Framework): void {
       expect([...shown].map((rows) => rows?.length)).toEqual([3, 3]);
     });
 
-    it('is what an index lists, and what a count counts', async () => {
+    it('has the rows of an index, and the count of a count', async () => {
       const db = await storeOf(6, { indexes: { at: { path: '/at' } } });
       const page = await mount('rows', db, { index: 'at', gte: 3, reverse: true, limit: 2 });
       const count = await mount('count', db, { index: 'at', gte: 3 });
@@ -94,7 +94,7 @@ export function behaves(framework: Framework): void {
       await until(() => keyed(page, 0)?.[0] === 'x');
     });
 
-    it('is what queries of tables give, and rows by their keys', async () => {
+    it('has the results of table queries, and rows by their keys', async () => {
       const db = await tablesOf(6);
       const opened = (limit: number) =>
         db.issues.where({ state: 'open' }).orderBy('at').limit(limit);
@@ -118,7 +118,7 @@ export function behaves(framework: Framework): void {
   });
 
   describe(`${name}: other arguments`, () => {
-    it('keep the rows shown last, stale, until there are new ones', async () => {
+    it('keep the last rows, stale, until there are new ones', async () => {
       const db = await storeOf(9);
       const first = gated(db, { offset: 0, limit: 3 });
       const second = gated(db, { offset: 2, limit: 3 });
@@ -136,7 +136,7 @@ export function behaves(framework: Framework): void {
       expect(last(page)).toEqual(ready({ rows: ['k2', 'k3', 'k4'], offset: 2 }));
     });
 
-    it('move a window, in which rows of both are the same', async () => {
+    it('move a window, and keep the objects of shared rows', async () => {
       const db = await storeOf(30);
       const page = await mount('rows', db, { offset: 0, limit: 5 });
       await until(() => isReady(page));
@@ -170,7 +170,7 @@ export function behaves(framework: Framework): void {
       expect(page.states.map(({ value }) => value)).not.toContain('not shown');
     });
 
-    it('that are equal are the same: nothing begins anew', async () => {
+    it('that are equal restart no query', async () => {
       const db = await tablesOf(4);
       const seen = watches(db);
       const queryOf = () => db.issues.where({ state: 'open' }).orderBy('at', 'desc').limit(5);
@@ -221,7 +221,7 @@ export function behaves(framework: Framework): void {
       await until(() => seen.now === 0);
     });
 
-    it('of another store show what that has', async () => {
+    it('of another store show the rows there', async () => {
       const [one, two] = [await storeOf(2), await storeOf(5)];
       const seen = watches(one);
       const page = await mount('count', one);

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** What only Svelte has: runes, and reads outside of effects. */
+/** The parts of Svelte that other frameworks lack: runes, and reads outside of effects. */
 import { flushSync, mount, unmount } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -57,7 +57,7 @@ it('takes handles from $state, which makes no proxies of them, and is read by $d
   await unmount(component);
 });
 
-it('is read outside of effects, as in handlers of events: then nothing is followed for long', async () => {
+it('is read outside of effects, as in handlers of events, and soon stops following', async () => {
   const db = await storeOf(3);
   const seen = watches(db);
   const state = new SvelteMap([['key', 'k0']]);

@@ -1,4 +1,4 @@
-/** Compiles components of Svelte for tests: for the server where Svelte itself is that of servers. */
+/** Compiles components of Svelte for tests: for the server where Svelte itself is the server build. */
 import type { Plugin } from 'vitest/config';
 
 export const svelte: Plugin = {

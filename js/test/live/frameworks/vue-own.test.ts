@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** What only Vue has: refs, deep proxies, effect scopes, hydration. */
+/** The parts of Vue that other frameworks lack: refs, deep proxies, effect scopes, hydration. */
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -25,7 +25,7 @@ afterEach(() => void vi.restoreAllMocks());
 const Empty = { render: () => null };
 
 describe('handles in deep proxies of Vue', () => {
-  it('are what they were: refs and reactive objects make none of them', async () => {
+  it('are unchanged: refs and reactive objects make no proxies of them', async () => {
     const db = await tablesOf(3);
     const draft = await db.branch('draft');
     const snapshot = db.snapshot();
@@ -52,7 +52,7 @@ describe('handles in deep proxies of Vue', () => {
     await state.db.close();
   });
 
-  it('are taken as arguments, in refs, getters and as they are', async () => {
+  it('are arguments, in refs, getters and plain', async () => {
     const db = await tablesOf(4);
     const state = reactive({ db, query: db.issues.where({ state: 'open' }), limit: 1, key: 'i1' });
     const opened = ref<typeof db>();
@@ -105,7 +105,7 @@ describe('handles in deep proxies of Vue', () => {
     scope.stop();
   });
 
-  it('give rows that are no proxies, and the same as before', async () => {
+  it('give the same rows as before, without proxies', async () => {
     const db = await storeOf(3);
     const scope = effectScope();
     const list = scope.run(() => useLive(db))!;
@@ -121,7 +121,7 @@ describe('handles in deep proxies of Vue', () => {
 });
 
 describe('an effect scope', () => {
-  it('outside of components shows, and ends what it shows', async () => {
+  it('outside of components shows rows, and ends them with itself', async () => {
     const db = await storeOf(2);
     const seen = watches(db);
     const key = shallowRef('k0');
@@ -167,8 +167,8 @@ describe('an effect scope', () => {
   });
 });
 
-describe('what a server has rendered', () => {
-  it('is taken over without a mismatch, then shows what there is', async () => {
+describe('the markup of a server', () => {
+  it('is taken over without a mismatch, then shows the current rows', async () => {
     const db = await storeOf(3);
     const component = {
       setup() {
@@ -187,7 +187,7 @@ describe('what a server has rendered', () => {
     await until(() => container.textContent === 'readyk0k1k2');
     for (const spy of printed) expect(spy).not.toHaveBeenCalled();
     app.unmount();
-    // A page that was not rendered by a server has its rows at once.
+    // A page without markup of a server has its rows at once.
     const other = createApp(page);
     other.mount(container);
     expect(container.textContent).toBe(

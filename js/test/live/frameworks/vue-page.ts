@@ -11,7 +11,9 @@ export const USE = { rows: useLive, row: useLiveRow, count: useLiveCount } as un
 
 const apps = new Set<App>();
 
-/** A component that shows something, and notes it. The arguments are getters: as many as there are at first. */
+/**
+ * A component that shows a live call, and notes its states. The arguments are getters: as many as there are at first.
+ */
 export const shownBy = (call: Call, args: () => unknown[], noted: (state: State) => void) => ({
   setup() {
     const state = USE[call](...[0, 1].map((at) => () => args()[at]));

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** What the bindings show of a store in a worker: as of one on the page. */
+/** The bindings show a store in a worker as they show one on the page. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, type Store } from '../../../src/index.js';
 import { closeAll } from '../../support/doubles/worker-wire.js';

@@ -46,7 +46,7 @@ const someParts = (from: Random) => Array.from({ length: from.below(4) }, () => 
 const RANKS = ['null', 'boolean', 'number', 'string'];
 const rank = (part: Scalar) => RANKS.indexOf(part === null ? 'null' : typeof part);
 
-/** The order of lists, as it is documented. */
+/** Compares lists in their documented order. */
 function compareParts(a: readonly Scalar[], b: readonly Scalar[]): number {
   for (const [at, left] of a.entries()) {
     if (at === b.length) return 1;
@@ -61,7 +61,7 @@ function compareParts(a: readonly Scalar[], b: readonly Scalar[]): number {
 }
 
 describe('encoded keys', () => {
-  it('have the order of their lists, and give them back', async () => {
+  it('have the order of their lists, and decode to them', async () => {
     await forSeeds(200, async (from, _, begin) => {
       const lists = Array.from({ length: 20 }, () => someParts(from));
       const keys = lists.map(encodeKey);
@@ -72,7 +72,7 @@ describe('encoded keys', () => {
     });
   });
 
-  it('are those of the columns of an index', async () => {
+  it('equal the columns of an index', async () => {
     const db = await open('columns', {
       storage: memory(),
       indexes: { by: { path: ['/a', '/b'] } },
@@ -96,7 +96,7 @@ describe('encoded keys', () => {
     await db.close();
   });
 
-  it('are -0 and 0 alike, and empty for an empty list', () => {
+  it('are equal for -0 and 0, and empty for an empty list', () => {
     expect(encodeKey([-0])).toBe(encodeKey([0]));
     expect(decodeKey(encodeKey([-0]))).toEqual([0]);
     expect([encodeKey([]), decodeKey('')]).toEqual(['', []]);
@@ -142,7 +142,7 @@ describe('decodeKey', () => {
     expect(() => decodeKey(key as string)).toThrow(failure('invalid-key'));
   });
 
-  it('gives a list with this key, or refuses', async () => {
+  it('returns a list with this key, or refuses', async () => {
     let sound = 0;
     await forSeeds(300, async (from, _, begin) => {
       for (let step = 0; step < 20; step++) {
@@ -186,7 +186,7 @@ describe('keyRange', () => {
     });
   });
 
-  it('of no values is refused: it would be all keys', () => {
+  it('refuses an empty list: it would mean all keys', () => {
     expect(() => keyRange([])).toThrow(failure('invalid-key'));
   });
 

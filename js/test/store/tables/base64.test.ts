@@ -1,10 +1,10 @@
-/** Base64: by the engine where it has calls for that, and by loops where it has none. */
+/** Base64: by calls of the engine, and by loops in engines without them. */
 import { describe, expect, it } from 'vitest';
 import { fromBase64, toBase64 } from '../../../src/store/tables/values/base64.js';
 import { forSeeds } from '../../support/property.js';
 
 describe('base64', () => {
-  it('is that of the platform', async () => {
+  it('equals the Base64 of the platform', async () => {
     await forSeeds(50, async (from) => {
       for (let length = 0; length < 70; length++) {
         const bytes = from.bytes(length);
@@ -15,7 +15,7 @@ describe('base64', () => {
     });
   });
 
-  it('refuses all text that is not that of its bytes', async () => {
+  it('refuses every text but the one encoding of its bytes', async () => {
     let refused = 0;
     await forSeeds(50, async (from) => {
       for (let step = 0; step < 50; step++) {

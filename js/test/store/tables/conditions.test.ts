@@ -1,4 +1,4 @@
-/** A condition that was given counts: one that is `undefined`, or an empty text, never means all rows. */
+/** A given condition counts: `undefined` or an empty text never means all rows. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { live, liveCount } from '../../../src/live/index.js';
@@ -153,7 +153,7 @@ describe('a condition', () => {
     expect(await db.items.count()).toBe(3);
   });
 
-  it('of nothing deletes nothing: only all() and clear() delete all', async () => {
+  it('that is empty deletes no rows: only all() and clear() delete all', async () => {
     const db = await store();
     for (const [where, within] of await places(db)) {
       if (where === 'a snapshot') continue;
@@ -255,7 +255,7 @@ describe('a range', () => {
     expect(await db.count()).toBe(0);
   });
 
-  it('of a patch that clears is refused, as that has none', async () => {
+  it('of a clear in a patch is refused', async () => {
     const db = await store();
     const open = { op: 'clear', lt: undefined } as never;
     expect(await refused(() => db.applyPatch([open]))).toMatchObject({ code: 'invalid-patch' });

@@ -1,4 +1,4 @@
-/** What a draft has changed, of the rows of one table: as the app has them. */
+/** The changes of a draft in the rows of one table, in the form of the app. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { table } from '../../../src/store/tables/index.js';
@@ -31,7 +31,7 @@ describe('changesSinceFork of a table', () => {
     await branch.rows.put(row(1, 2030));
     await branch.rows.delete(['a', 2]);
     await branch.rows.put(row(3));
-    // What the other branch changes meanwhile is not among it.
+    // Later changes of the other branch are not among them.
     await db.rows.put(row(4));
     const changes = await branch.rows.changesSinceFork().toArray();
     expect(changes).toEqual([
@@ -47,7 +47,7 @@ describe('changesSinceFork of a table', () => {
     expect(await branch.others.changesSinceFork().toArray()).toMatchObject([{ key: 'x' }]);
   });
 
-  it('names a row that cannot be read, and refuses what the store refuses', async () => {
+  it('names an unreadable row, and refuses options as the store does', async () => {
     const { db, branch } = await draft();
     await branch.put('others/bad', { id: 'bad', '~v': 7 });
     await expect(branch.others.changesSinceFork().toArray()).rejects.toMatchObject({

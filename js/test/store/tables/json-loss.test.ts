@@ -1,4 +1,4 @@
-/** What rows that are kept as plain JSON lose, as development builds tell. */
+/** The warnings of development builds about values that plain JSON loses. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isDevelopment } from '../../../src/base/development.js';
 import { lossOf } from '../../../src/store/tables/values/json.js';
@@ -27,7 +27,7 @@ describe('the loss of plain JSON', () => {
     }
   });
 
-  it('nothing else is one that the store takes', async () => {
+  it('other values that the store takes are no loss', async () => {
     const kept = [
       1,
       null,
@@ -68,7 +68,7 @@ describe('isDevelopment', () => {
   /** In browsers Vite has replaced the expression, as bundlers do. */
   const isReplaced = typeof document !== 'undefined';
 
-  it('is false in production, and where there is no process, unless it was replaced', async () => {
+  it('is false in production, and without a process, unless it was replaced', async () => {
     expect(isDevelopment).toBe(true);
     vi.stubEnv('NODE_ENV', 'production');
     expect(await again()).toBe(isReplaced);

@@ -1,5 +1,5 @@
-// A process of its own that brings the issues of a store over SQLite to version 2, until it is done or killed. It says
-// `left n` when n rows are left, and in the end how long nothing else could run in it.
+// Brings the issues of a store over SQLite to version 2, as a separate process, until it is done or killed. It says
+// `left n` when n rows are left, and at the end the longest time for which it blocked.
 import { writeSync } from 'node:fs';
 import { open } from '../../../dist/index.js';
 import { sqlite } from '../../../dist/node/index.js';
@@ -16,7 +16,7 @@ let last = process.cpuUsage();
 const look = () => {
   const nowMs = performance.now();
   const { user, system } = process.cpuUsage(last);
-  // What other processes take of the processor does not count.
+  // The processor time of other processes does not count.
   longestMs = Math.max(longestMs, Math.min(nowMs - lastMs, (user + system) / 1000));
   lastMs = nowMs;
   last = process.cpuUsage();

@@ -1,4 +1,4 @@
-/** Lists by an index whose columns a migration leaves as they are: they go on while it is under way. */
+/** Lists by an index whose columns a migration leaves alone: they work while it runs. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { live } from '../../../src/live/index.js';
@@ -21,7 +21,7 @@ const indexes = {
 const keeping = (migrate: (row: TaskV1) => TaskV2 = toV2) =>
   table<TaskV2>()({ key: 'id', indexes, version: 2, keeps: ['rank', 'name'], migrate });
 
-/** A store of old rows whose next commits wait until `release` is called. */
+/** Makes a store of old rows whose next commits wait until `release` is called. */
 async function waiting(definition = keeping()) {
   const storage = memory();
   const names = {
@@ -56,7 +56,7 @@ async function waiting(definition = keeping()) {
 const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 
 describe('columns that a migration keeps', () => {
-  it('are listed while it is under way, with rows in their newest form', async () => {
+  it('are listed during the migration, with rows in their newest form', async () => {
     const { db, release } = await waiting();
     const query = db.tasks.where({ rank: { gte: 10, lt: 20 } });
     const expected = tasks(10, 10).map(toV2);
@@ -84,7 +84,7 @@ describe('columns that a migration keeps', () => {
     expect(list.get().rows).toEqual(expected);
   });
 
-  it('are checked: a row of which one is changed is refused, and holds back no other', async () => {
+  it('are checked: a row that changes one is refused, and holds back no other', async () => {
     const wrong = keeping((row) => {
       if (row.rank === 7) row.rank = 5;
       return toV2(row);

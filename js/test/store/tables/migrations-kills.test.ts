@@ -14,10 +14,10 @@ import { folder } from '../../support/sql-storages.js';
 const ROWS = Number(process.env.ROWS ?? 20_000);
 const KILLS = Number(process.env.KILLS ?? 2);
 const CHILD = fileURLToPath(new URL('migrate-child.mjs', import.meta.url));
-/** Up to so many rows, what each kill has left is read in full. */
+/** Up to this number of rows, the rows are read in full after each kill. */
 const FEW_ROWS = 50_000;
 
-/** Starts the process; `kills` looks at each line that it says, and tells when to kill it. */
+/** Starts the process; `kills` looks at each line of its output, and says when to kill it. */
 function start(location: string, kills: (line: string) => number | undefined) {
   const child = spawn(process.execPath, [CHILD, location], { stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];
@@ -39,7 +39,7 @@ function start(location: string, kills: (line: string) => number | undefined) {
   });
 }
 
-/** How many rows are old, by the index and, of few rows, by all rows. Each is as it was, or as it is to be. */
+/** Counts the old rows by the index and, of few rows, by all rows. Each row is either old or migrated. */
 async function oldRowsOf(location: string): Promise<number> {
   const old = { path: '/~0v', prefix: 'issues/', nulls: true, below: 2 } as const;
   const db = await open('app', { storage: sqlite({ location }), indexes: { old } });

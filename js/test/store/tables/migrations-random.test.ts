@@ -1,6 +1,4 @@
-/**
- * Handles of three versions of an app at once, opened, closed and killed at random, against a model. By seeds.
- */
+/** Handles of three versions of an app at once, opened, closed and killed at random, against a model. By seeds. */
 
 import { describe, expect, it } from 'vitest';
 import { memory, type Storage } from '../../../src/index.js';
@@ -40,7 +38,7 @@ interface Handle {
   readonly db: { close(): Promise<void>; readonly tasks: Tasks };
   kill(): void;
 }
-/** A row as it was written last. */
+/** A row as it was last written. */
 interface Written {
   readonly version: number;
   readonly row: Row;
@@ -56,7 +54,7 @@ function killable(inner: Storage): { storage: Storage; kill: () => void } {
   const never = new Promise<never>(() => {});
   const through = async <T>(run: () => Promise<T>): Promise<T> => {
     if (isDead) return never;
-    // What has arrived takes effect; nobody gets the answer.
+    // A call that has arrived takes effect; its answer never comes.
     const result = await run();
     return isDead ? never : result;
   };
@@ -113,14 +111,14 @@ async function run(next: Random): Promise<void> {
   const openOne = async (version: number) => {
     const { storage, kill } = killable(inner);
     const opening = [openV1, openV2, openV3][version - 1] as typeof openV1;
-    // Those that are killed never close.
+    // Killed handles never close.
     const db = (await opening(storage, { isKilled: true })) as unknown as Handle['db'];
     newest = Math.max(newest, version);
     handles.push({ version, db, kill });
     return handles.at(-1) as Handle;
   };
 
-  /** What one call does in the store, and in the model. */
+  /** The effects of one call on the store and on the model. */
   const change = async ({ version, db }: Handle) => {
     const n = next.below(KEYS);
     const { id } = task(n);
@@ -157,13 +155,13 @@ async function run(next: Random): Promise<void> {
     }
   };
 
-  /** All reads of a handle of the newest version. */
+  /** Checks all reads of a handle of the newest version. */
   const check = async () => {
     const { db } = handles.find((one) => one.version === newest) ?? (await openOne(newest));
     const wanted = [...model.values()]
       .map((written) => brought(written, newest))
       .sort((a, b) => (a.id < b.id ? -1 : 1));
-    // It may still hear of what others have written.
+    // The writes of others may still arrive.
     await expect.poll(() => db.tasks.toArray(), { timeout: 10_000 }).toEqual(wanted);
     const byRank = (rows: Row[]) =>
       [...rows].sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1));

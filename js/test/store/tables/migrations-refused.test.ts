@@ -1,4 +1,4 @@
-/** Rows that cannot be brought forward: they stay, are told, and hinder nothing; and dry runs. */
+/** Refused rows: they stay, are reported, and block no call; and dry runs. */
 
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
@@ -16,7 +16,7 @@ import {
 } from '../../support/migration-tables.js';
 
 const named = (value: unknown): value is TaskV2 => (value as TaskV2).name !== '';
-/** A schema that wants names. */
+/** A schema that requires names. */
 const schema: StandardSchema<TaskV2, TaskV2> = {
   '~standard': {
     version: 1,
@@ -26,7 +26,7 @@ const schema: StandardSchema<TaskV2, TaskV2> = {
   },
 };
 
-/** What is wrong with rows whose rank is so. */
+/** The error of rows with a refused rank. */
 const THROWS = 91;
 const OTHER_KEY = 92;
 const NO_NAME = 93;
@@ -63,7 +63,7 @@ async function strictStore(rows: TaskV1[], raw: [string, unknown][] = []) {
 const BAD = [THROWS, OTHER_KEY, NO_NAME, NO_JSON, NOTHING, PROMISE];
 
 describe('rows that are refused', () => {
-  it('stay as they are, are listed with why, and block nothing', async () => {
+  it('stay as they are, are listed with the reason, and block no call', async () => {
     const { db } = await strictStore(tasks(300));
     expect(await db.tasks.where({ state: 'open', rank: { lt: 91 } }).count()).toBe(91);
     await migrated(db);
@@ -100,7 +100,7 @@ describe('rows that are refused', () => {
       table: 'tasks',
       key: 't00091',
     });
-    // Everything goes on beside them.
+    // All other calls work.
     await db.tasks.put({ ...toV2(task(500)), state: 'mine' });
     expect(await db.tasks.where({ state: 'mine' }).count({ wait: false })).toBe(1);
     using snapshot = db.snapshot();
@@ -192,7 +192,7 @@ describe('rows that are refused', () => {
 });
 
 describe('a dry run', () => {
-  it('writes nothing, and says what then happens', async () => {
+  it('does not write, and predicts the migration', async () => {
     const storage = memory();
     const old = await openV1(storage);
     await old.tasks.putMany(tasks(300));
@@ -215,7 +215,7 @@ describe('a dry run', () => {
     expect(trial).toMatchObject({ rows: 300, refused: 18 });
     expect(db.root).toBe(root);
     expect(await db.get('tasks/t00000')).toEqual(task(0));
-    // Any old row has all of them tried again.
+    // Any old row makes the migration try all of them again.
     await db.put('tasks/t90000', task(90_000));
     await expect.poll(async () => (await db.tasks.migration()).refused).toBe(18);
     const { failed, rows } = await db.tasks.migration();
@@ -238,7 +238,7 @@ describe('a dry run', () => {
   });
 });
 
-it('a read gives what is stored once the row is brought forward', async () => {
+it('a read gives the stored row once the row is brought forward', async () => {
   const storage = memory();
   const old = await openV1(storage);
   await old.tasks.putMany(tasks(3));
@@ -294,7 +294,7 @@ describe('custom values', () => {
   });
 });
 
-it('a version that goes back finds rows of a newer one, and harms none', async () => {
+it('a version that goes back finds rows of a newer one, and harms no row', async () => {
   const storage = memory();
   const newer = await openV2(storage);
   await newer.tasks.putMany(tasks(5).map(toV2));

@@ -34,7 +34,7 @@ describe('two handles of the new version', () => {
     expect((await dbs[2].verify({ checkIndexes: true })).faults).toEqual([]);
   });
 
-  it('leave what an app changes meanwhile', async () => {
+  it('leave the rows that an app changes in between', async () => {
     const storage = memory();
     const old = await openV1(storage);
     await old.tasks.putMany(tasks(3000));
@@ -64,7 +64,7 @@ describe('two handles of the new version', () => {
 });
 
 describe('an older handle', () => {
-  it('writes on: its rows are brought forward, and what it reads of newer ones is refused', async () => {
+  it('writes on: its rows are brought forward, and it is refused newer rows', async () => {
     const storage = memory();
     const onOutdated = vi.fn();
     const old = await openV1(storage, { onOutdated });
@@ -82,7 +82,7 @@ describe('an older handle', () => {
     expect(mine.map(({ id }) => id)).toEqual(['t01000', 't01001', 't00003', 't00005']);
     await migrated(db);
     for await (const [, stored] of db.scan()) expect(stored).toMatchObject({ '~v': 2 });
-    // What reads first is refused, and has changed nothing.
+    // Calls that read first are refused, and have changed no row.
     const before = await db.tasks.get('t00007');
     for (const call of [
       old.tasks.get('t00007'),
@@ -99,7 +99,7 @@ describe('an older handle', () => {
     expect(onOutdated).toHaveBeenCalledTimes(1);
   });
 
-  it('is told once, also by what it reads', async () => {
+  it('is reported once, also by its reads', async () => {
     const storage = memory();
     const newer = await openV2(storage);
     await newer.tasks.putMany(tasks(3).map(toV2));
@@ -226,7 +226,7 @@ describe('branches', () => {
     const draft = await db.branch('draft');
     expect(await draft.tasks.where({ state: 'draft' }).count()).toBe(2);
     expect((await draft.tasks.migration()).rows).toBe(51);
-    // Both have made the same of rows that neither had changed; what one has edited, the other has brought forward.
+    // Both brought forward the unchanged rows alike; edits on one branch meet the migration of the other.
     const conflicts: string[] = [];
     const onConflict = ({ key, theirs }: { key: string; theirs: unknown }) => {
       conflicts.push(key);
@@ -236,7 +236,7 @@ describe('branches', () => {
     expect(conflicts).toEqual(['tasks/t00001']);
     expect(await db.tasks.where({ state: 'draft' }).count()).toBe(2);
     expect(await db.tasks.count()).toBe(51);
-    // A handle that changes its branch goes on there.
+    // A handle that switches its branch goes on there.
     const again = await openV1(storage, { name: 'tasks' });
     const other = await again.branch('other');
     await other.put('tasks/t77777', task(77_777, { status: 'other' }));
@@ -245,7 +245,7 @@ describe('branches', () => {
     expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
   });
 
-  it('may be deleted while they are brought forward, and made again', async () => {
+  it('may be deleted during the migration, and made again', async () => {
     const storage = memory();
     const old = await openV1(storage);
     const oldDraft = await old.branch('draft');
@@ -276,7 +276,7 @@ describe('branches', () => {
 });
 
 describe('a migration that is cut short', () => {
-  it('goes on where it was, after a close at any time', async () => {
+  it('resumes after a close at any time', async () => {
     const storage = memory();
     const old = await openV1(storage);
     await old.tasks.putMany(tasks(12_000));
@@ -314,7 +314,7 @@ describe('a migration that is cut short', () => {
     expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
   });
 
-  it('rests while storage refuses it, and goes on', async () => {
+  it('rests while storage refuses it, and resumes', async () => {
     for (const code of ['quota-exceeded', 'disconnected'] as const) {
       const inner = memory();
       const old = await openV1(inner);
@@ -327,13 +327,13 @@ describe('a migration that is cut short', () => {
       await db.count({ index: 'tasks.~v' });
       const error = new HedgerowError(code, 'for a test');
       storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error });
-      // Those that wait are told, instead of waiting for space that may never come.
+      // Waiting calls reject, instead of waiting for space that may never come.
       await expect(db.tasks.where({ state: 'open' }).count()).rejects.toMatchObject({ code });
       expect((await db.tasks.migration()).error).toMatchObject({ code });
       expect(told.at(-1)).toMatchObject({ error: { code } });
       expect(await db.tasks.get('t08999')).toEqual(toV2(task(8999)));
       storage.heal();
-      // The next query has it tried again at once; without one, time does.
+      // The next query retries it at once; without a query, a timer does.
       if (code === 'quota-exceeded') {
         expect(await db.tasks.where({ state: 'open' }).count()).toBe(3000);
       } else {
@@ -377,7 +377,7 @@ describe('a migration that is cut short', () => {
   });
 });
 
-it('a fresh store, and one that is closed at once, have nothing to do', async () => {
+it('a fresh store, and one that is closed at once, need no migration', async () => {
   const storage = memory();
   for (let n = 0; n < 5; n++) {
     const db = await open('empty', { storage, tables: { tasks: tasksV2 } });

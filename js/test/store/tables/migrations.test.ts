@@ -1,4 +1,4 @@
-/** Migrations of tables by one handle: what rows become, what reads see meanwhile, and rows that are refused. */
+/** Migrations of tables by one handle: the new rows, reads in between, and rows that are refused. */
 
 import { describe, expect, it, vi } from 'vitest';
 import { memory, open } from '../../../src/index.js';
@@ -19,7 +19,7 @@ import {
 
 const v3Of = (row: TaskV1) => toV3(toV2(row));
 
-/** A store that was made by version 1, and closed. */
+/** Makes a store by version 1, and closes it. */
 async function oldStore(count: number) {
   const storage = memory();
   const db = await openV1(storage);
@@ -71,7 +71,7 @@ describe('rows of a lower version', () => {
     for (const row of tasks(20)) {
       if (row.rank % 2 === 0) await db.put(`tasks/${row.id}`, { ...toV2(row), '~v': 2 });
     }
-    // Version 1 may also be told.
+    // Version 1 may also be stated.
     await db.put('tasks/t00001', { ...task(1), '~v': 1 });
     await db.close();
     const three = await openV3(storage);
@@ -138,7 +138,7 @@ describe('rows of a lower version', () => {
     using later = db.snapshot();
     expect(await later.tasks.where({ state: 'open' }).count()).toBe(2000);
     expect(await db.transaction((tx) => tx.tasks.where({ state: 'open' }).count())).toBe(2000);
-    // That of before stays as it is.
+    // The earlier snapshot stays as it is.
     await expect(snapshot.tasks.where({ state: 'open' }).count()).rejects.toMatchObject({
       code: 'not-ready',
     });
@@ -171,7 +171,7 @@ describe('rows of a lower version', () => {
       ]);
     }
     expect(await db.tasks.toArray()).toEqual(tasks(20).map(toV2));
-    // A tab with version 1 puts a row: each watch is told of its own.
+    // A tab with version 1 puts a row: each watch gets its own copy.
     await db.put('tasks/t99999', { ...task(99_999) });
     const added = { op: 'add', key: 't99999', newValue: toV2(task(99_999)) };
     await expect.poll(() => seen.map((list) => list.at(-1))).toEqual([added, added]);
@@ -282,7 +282,7 @@ describe('rows that are written', () => {
     expect((await db.tasks.migration()).rows).toBe(0);
   });
 
-  it('need a version, and a function, that can be', async () => {
+  it('need a valid version, and a function', async () => {
     const migrate = (row: TaskV2) => row;
     const key = 'id';
     const indexes = { '~v': ['rank'] } as const;

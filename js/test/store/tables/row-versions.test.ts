@@ -1,4 +1,4 @@
-/** A row that tells its version by `~v` means the same on each way into a table, and none makes its lists fail. */
+/** A row that states its version by `~v` means the same on each way into a table, and makes no list fail. */
 import { describe, expect, it } from 'vitest';
 import { type HedgerowError, memory, open } from '../../../src/index.js';
 import { table } from '../../../src/store/tables/index.js';
@@ -18,7 +18,7 @@ const schema = {
   '~standard': {
     version: 1 as const,
     vendor: 'test',
-    // As strict schemas do, it refuses what it does not know.
+    // As strict schemas do, it refuses unknown members.
     validate: (value: unknown) =>
       Object.keys(value as object).some((name) => !/^(id|n|name)$/.test(name))
         ? { issues: [{ message: 'an unknown member' }] }
@@ -86,7 +86,7 @@ describe.each(Object.keys(TABLES) as (keyof typeof TABLES)[])('a table of %s', (
   const [version] = TABLES[name];
   const ways = Object.entries({ ...WAYS, ...BYTES });
 
-  it.each(ways)('takes rows that tell its version, or none, by %s', async (_, way) => {
+  it.each(ways)('takes rows with or without its version, by %s', async (_, way) => {
     for (const told of [{}, { '~v': version }]) {
       const db = await opened(name);
       await way(db, { id: 'a', n: 7, name: 'A', ...told } as Row);
@@ -107,7 +107,7 @@ describe.each(Object.keys(TABLES) as (keyof typeof TABLES)[])('a table of %s', (
   );
 
   it.each(ways)(
-    'refuses a row of a newer version, and none beside it is stored, by %s',
+    'refuses a row of a newer version, and stores no other of its call, by %s',
     async (way, run) => {
       const db = await opened(name);
       const newer = { id: 'a', n: 7, '~v': version + 1 } as Row;
@@ -118,7 +118,7 @@ describe.each(Object.keys(TABLES) as (keyof typeof TABLES)[])('a table of %s', (
           (cause: HedgerowError) => cause,
         );
       expect(error).toMatchObject({ code: 'newer-version', table: 't' });
-      // Bytes that go to the core as they are have no rows here.
+      // For bytes that go to the core as they are, errors name no row.
       if (name !== 'version 1' || !(way in BYTES)) {
         expect(error.key).toBe('a');
         expect(error.message).toMatch(/^t "a": /);
@@ -129,7 +129,7 @@ describe.each(Object.keys(TABLES) as (keyof typeof TABLES)[])('a table of %s', (
     },
   );
 
-  it('refuses what is no version', async () => {
+  it('refuses invalid versions', async () => {
     const db = await opened(name);
     for (const told of ['2', 0, 1.5, null]) {
       await expect(db.t.put({ id: 'a', n: 1, '~v': told } as never)).rejects.toMatchObject({
@@ -163,7 +163,7 @@ describe('bytes that go to the core as they are', () => {
     return Array.from({ length: count }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
   };
 
-  it('are refused wherever they are cut, if they tell a newer version', async () => {
+  it('are refused wherever they are cut, if they state a newer version', async () => {
     const db = await opened('version 1');
     for (let size = 1; size <= text.length; size++) {
       const parts = cut(size);
@@ -176,7 +176,7 @@ describe('bytes that go to the core as they are', () => {
     expect(await db.t.count()).toBe(0);
   });
 
-  it('may have the sign in texts, and tell version 1', async () => {
+  it('may have the sign in texts, and state version 1', async () => {
     const db = await opened('version 1');
     const rows = [
       { id: 'a', n: 1, name: '~v": 2, "~v": 2' },

@@ -1,4 +1,4 @@
-/** Bytes that are cut into rows by JavaScript, for tables that do not keep rows as they come: as the core cuts them. */
+/** Bytes that JavaScript cuts into rows, for tables that change rows on their way in: as the core cuts them. */
 import { describe, expect, it } from 'vitest';
 import { type HedgerowError, memory, open } from '../../../src/index.js';
 import { type StandardSchema, table } from '../../../src/store/tables/index.js';
@@ -11,7 +11,7 @@ type Row = Record<string, unknown>;
 const encoder = new TextEncoder();
 const bytesOf = (text: string) => encoder.encode(text);
 
-/** Bytes cut into parts, each of which is overwritten once it was taken, as sources do. */
+/** Cuts bytes that come in parts; each part is overwritten once it was taken, as sources do. */
 function cutRows(parts: readonly Uint8Array[], format?: 'ndjson' | 'json', mostBytes?: number) {
   const cutter = new RowCutter(format, mostBytes);
   const rows: unknown[] = [];
@@ -72,7 +72,7 @@ function someText(from: Random, rows: readonly Row[], format: 'ndjson' | 'json')
 }
 
 describe('bytes are cut into rows', () => {
-  it('at every place, and give what JSON.parse gives', () => {
+  it('at every place, and give the rows of JSON.parse', () => {
     const rows = [{ id: 'a"\\', n: [1, { x: '}]' }] }, { id: 'é中😀\\"', t: '\\\\' }, { id: '' }];
     const texts = {
       array: JSON.stringify(rows),
@@ -185,7 +185,7 @@ describe('bytes are cut into rows', () => {
     }
   });
 
-  it('of which one that is larger than the limit is refused, and is not kept', () => {
+  it('with a row above the limit are refused, and the row is not kept', () => {
     for (const [start, end] of [
       ['[{"id":1},', ',{"id":2}]'],
       ['{"id":1}\n', '\n{"id":2}'],
@@ -200,7 +200,7 @@ describe('bytes are cut into rows', () => {
       expect(cutRows(parts(start + long(300) + end), undefined, 400).fault).toBeUndefined();
       const { rows, fault } = cutRows(parts(start + long(500) + end), undefined, 400);
       expect([rows, fault]).toEqual([[{ id: 1 }], { code: 'invalid-row', row: 1 }]);
-      // Spaces are not of a row.
+      // Spaces do not belong to a row.
       const spaced = `${start}${' '.repeat(5000)}{"id":3}${end}`;
       expect(cutRows(parts(spaced), undefined, 400).fault).toBeUndefined();
     }
@@ -216,12 +216,12 @@ describe('bytes are cut into rows', () => {
     cutter.end();
     const [row] = cutter.take() as [{ id: string }];
     expect(row.id.length).toBe(16_000 * 1024);
-    // Copied with each part it would take minutes.
+    // With a copy at each part it would take minutes.
     expect(performance.now() - startMs).toBeLessThan(5000);
   });
 });
 
-/** Gives rows back as they are: so the store does not get the bytes. */
+/** Returns rows as they are, so that the store does not get the bytes. */
 const asIs: StandardSchema<Row> = {
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: value as Row }) },
 };
@@ -246,7 +246,7 @@ async function stores() {
     }
   };
   return {
-    /** What becomes of bytes by the core, and by JavaScript. */
+    /** Returns the outcome of bytes by the core, and by JavaScript. */
     async both(parts: Uint8Array[], format?: 'json' | 'ndjson') {
       return [await tried(one, parts, format), await tried(other, parts, format)] as const;
     },
@@ -258,7 +258,7 @@ async function stores() {
 }
 
 describe('the core takes, and refuses, the same bytes', () => {
-  it('random ones, of which some bytes are others', async () => {
+  it('random ones, after changes to some bytes', async () => {
     const { both, close } = await stores();
     const tally = { taken: 0, refused: 0, later: 0 };
     await forSeeds(SEEDS, async (from, _, begin) => {
@@ -287,7 +287,7 @@ describe('the core takes, and refuses, the same bytes', () => {
       tally.refused += 1;
       if ((core.row as number) > 0) tally.later += 1;
       expect(own.code).toMatch(/^invalid-/);
-      // What JSON.parse takes is refused with the values of its slice: another row may be refused first.
+      // JavaScript refuses values that JSON.parse takes with their slice: another row may be refused first.
       if (/number is too large|surrogate/.test(core.message as string)) return;
       expect({ row: own.row, table: own.table }).toEqual({ row: core.row, table: 'rows' });
     });

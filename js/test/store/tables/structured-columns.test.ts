@@ -9,7 +9,7 @@ import { compareKeys, failure } from '../../support/models/store-model.js';
 import { forSeeds } from '../../support/property.js';
 import { expectEqual, someDate, someValue, stored } from './structured-values.js';
 
-/** The value that a column has, as a row would have it. */
+/** Returns the value of a column, in the form of a row. */
 const valueIn = (column: unknown) => (decodeStructured([column]) as unknown[])[0];
 
 describe('columns of structured values', () => {
@@ -22,7 +22,7 @@ describe('columns of structured values', () => {
     });
   });
 
-  it('have strings in their order, and those with a beginning behind it', async () => {
+  it('have strings in their order, and a common beginning is a range', async () => {
     await forSeeds(50, async (from) => {
       const texts = Array.from(
         { length: 20 },
@@ -32,12 +32,12 @@ describe('columns of structured values', () => {
       expect(columns.toSorted(compareKeys).map(valueIn)).toEqual(texts.toSorted(compareKeys));
       const start = from.pick(texts).slice(0, 2);
       const found = columns.filter((column) => column.startsWith(toColumnValue(start) as string));
-      // An empty beginning is also that of dates.
+      // An empty beginning matches dates, too.
       expect(found.map(valueIn)).toEqual(texts.filter((text) => text.startsWith(start)));
     });
   });
 
-  it('are what is stored of a scalar', async () => {
+  it('are the stored form of a scalar', async () => {
     await forSeeds(100, async (from) => {
       const value = someValue(from, 0);
       const form = stored([value]) as unknown[];
@@ -48,7 +48,7 @@ describe('columns of structured values', () => {
     });
   });
 
-  it('leave alone what an index refuses', () => {
+  it('leave alone the values that an index refuses', () => {
     for (const value of [5n, Number.NaN, undefined, new Set([1])])
       expect(toColumnValue(value)).toBe(value);
     const invalid = new Date(Number.NaN);
@@ -76,7 +76,7 @@ describe('columns of structured values', () => {
 });
 
 describe('files within rows', () => {
-  it('come of blobs and files, and give blobs', async () => {
+  it('come from blobs and files, and are blobs when read', async () => {
     const photo = await file(new File(['text'], 'a.txt', { type: 'text/plain', lastModified: 5 }));
     expect(photo).toEqual(
       new StoredFile(new TextEncoder().encode('text'), 'a.txt', 'text/plain', 5),
@@ -101,7 +101,7 @@ describe('files within rows', () => {
     expect(() => decodeStructured({ a: form })).toThrow(/a StoredFile has/);
   });
 
-  it('refuse what is none', async () => {
+  it('refuse other values', async () => {
     const bytes = Uint8Array.of(1, 2);
     const named = new StoredFile(bytes, 'a.png', 'image/png');
     for (const other of [undefined, null, 'text', bytes, {}]) {

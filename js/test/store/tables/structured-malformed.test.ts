@@ -96,8 +96,7 @@ describe('stored forms that are malformed', () => {
           continue;
         }
         sound += 1;
-        // The order of members, and of what was merged, may be another.
-        // In a list, since bytes alone are stored as they are.
+        // The order of members, and of merged parts, may differ. In a list, since bytes alone are stored as they are.
         const again = stored([value]);
         if (!/~U/.test(form)) expect(isDeepStrictEqual(again, [parsed])).toBe(true);
         else expectEqual(decodeStructured(again), [value]);
@@ -107,7 +106,7 @@ describe('stored forms that are malformed', () => {
   });
 });
 
-/** The text of a stored form with a part exchanged by another one, or by a mark. */
+/** Returns the text of a stored form with a part replaced by another one, or by a mark. */
 function damaged(from: Random, value: unknown): string {
   const form = JSON.stringify(stored(value instanceof Uint8Array ? [value] : value));
   const marks = [
@@ -134,7 +133,7 @@ function damaged(from: Random, value: unknown): string {
       });
       if (isKept) return text;
     } catch {
-      // Another try.
+      // Tries again.
     }
   }
   return form;

@@ -20,10 +20,10 @@ const MARKS = [
   '10',
   '9',
 ];
-/** Around the ends of years that are read in other ways. */
+/** Near the years at which the form of dates changes. */
 const DATES = [0, -1, 253402300799999, -62167219200000, -59011459200001, -30610224000000];
 
-/** A date from all that have a form, most of them of our times. */
+/** Returns a random date of all that have a form, most of them of our times. */
 export function someDate(from: Random): Date {
   const kind = from.below(4);
   if (kind === 0) return new Date(from.pick(DATES));
@@ -52,7 +52,7 @@ const SCALARS: readonly ((from: Random) => unknown)[] = [
   (from) => new StoredFile(Uint8Array.from(from.bytes(from.below(9)))),
 ];
 
-/** The members of an object in this order. */
+/** Makes an object with its members in this order. */
 function objectOf(entries: Iterable<readonly [string, unknown]>): Record<string, unknown> {
   const made: Record<string, unknown> = {};
   for (const [given, value] of entries) {
@@ -68,7 +68,7 @@ function objectOf(entries: Iterable<readonly [string, unknown]>): Record<string,
   return made;
 }
 
-/** A structured value. */
+/** Returns a random structured value. */
 export function someValue(from: Random, depth = 4): unknown {
   if (depth === 0 || from.next() < 0.3) return from.pick(SCALARS)(from);
   const items = () => Array.from({ length: from.below(5) }, () => someValue(from, depth - 1));
@@ -79,7 +79,7 @@ export function someValue(from: Random, depth = 4): unknown {
   return objectOf(items().map((item) => [someText(from), item] as const));
 }
 
-/** An equal value, whose objects have their members in another order. */
+/** Returns an equal value, whose objects have their members in another order. */
 export function permuted(from: Random, value: unknown): unknown {
   const again = (part: unknown) => permuted(from, part);
   if (Array.isArray(value)) return value.map(again);
@@ -91,7 +91,7 @@ export function permuted(from: Random, value: unknown): unknown {
   return objectOf(entries.map(([name, member]) => [name, again(member)] as const));
 }
 
-/** As a store gives a value back. */
+/** Returns a value as a store gives it back. */
 export const stored = (value: unknown): unknown => {
   const kept = encodeStructured(value);
   return kept instanceof Uint8Array ? kept : JSON.parse(JSON.stringify(kept));
@@ -103,7 +103,7 @@ export function expectEqual(actual: unknown, expected: unknown): void {
   expect(JSON.stringify(ordered(actual))).toBe(JSON.stringify(ordered(expected)));
 }
 
-/** The items of maps and sets, whose order a deep comparison ignores. */
+/** Lists the items of maps and sets, whose order a deep comparison ignores. */
 function ordered(value: unknown): unknown {
   if (value instanceof Map) return [...value].map(ordered);
   if (value instanceof Set) return ['set', ...[...value].map(ordered)];

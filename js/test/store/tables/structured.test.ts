@@ -10,7 +10,7 @@ import { expectEqual, permuted, someValue, stored } from './structured-values.js
 const bytes = Uint8Array.of(0, 1, 254, 255);
 const named = new StoredFile(Uint8Array.of(1, 2), '~a.png', 'image/png', 1_700_000_000_000);
 
-/** What `docs/values.md` shows. */
+/** The examples of `docs/values.md`. */
 const FORMS: readonly (readonly [unknown, unknown])[] = [
   ['plain', 'plain'],
   ['~tilde', '~~tilde'],
@@ -99,7 +99,7 @@ describe('structured values', () => {
     expect(mixed.at).toEqual(new Date(5));
   });
 
-  it('have the members that are there in any prototype', () => {
+  it('keep the present members with any prototype', () => {
     const bare = Object.assign(Object.create(null), { b: 1, a: new Date(7) });
     expectEqual(decodeStructured(stored(bare)), { a: new Date(7), b: 1 });
     const prototype = Object.prototype as Record<string, unknown>;
@@ -116,12 +116,12 @@ describe('structured values', () => {
     }
   });
 
-  it('keep what is whole bytes as bytes', () => {
+  it('keep values of bytes alone as bytes', () => {
     expect(encodeStructured(bytes)).toBe(bytes);
     expect(decodeStructured(bytes)).toBe(bytes);
   });
 
-  it('are read where two devices have merged what one of them set and the other unset', () => {
+  it('are read after a merge of a set and an unset of the same part', () => {
     const merged = { a: 1, due: '~t1970-01-01T00:00:00.000Z', '~U': ['due', 'owner'] };
     expectEqual(decodeStructured(merged), { a: 1, due: new Date(0), owner: undefined });
   });
@@ -158,7 +158,7 @@ describe('structured values', () => {
       expectEqual(decodeStructured(await db.get('k')), deepest);
       expect(() => encodeStructured(nest(513, around, 1n))).toThrow(/nested deeper than 512/);
     }
-    // What is stored as a list counts as one.
+    // A value that is stored as a list counts as one.
     await db.put('k', encodeStructured(nest(511, (inner) => [inner], named)));
     expect(() => encodeStructured(nest(512, (inner) => [inner], named))).toThrow(/deeper than 512/);
     await db.put('k', encodeStructured(nest(512, (inner) => [inner], new Date(0))));
@@ -253,7 +253,7 @@ describe('structured values refuse', () => {
     }
   });
 
-  it('too deep and circular ones by the member in which they are', () => {
+  it('too deep and circular ones, and name the member', () => {
     let deep: unknown = 1;
     for (let at = 0; at < 600; at++) deep = { in: deep };
     const circle: Record<string, unknown> = { name: { first: 1 } };
@@ -268,7 +268,7 @@ describe('structured values refuse', () => {
     }
   });
 
-  it('maps that cannot be read', () => {
+  it('unreadable maps', () => {
     class Spoofed {
       get [Symbol.toStringTag]() {
         return 'Map';

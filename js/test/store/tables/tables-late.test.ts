@@ -1,10 +1,10 @@
-/** What tables load late comes late, or not at all. */
+/** Code that tables load late runs late, or not at all. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { table } from '../../../src/store/tables/index.js';
 import { rest } from '../../support/watching.js';
 
-/** What loads the code of filters waits for this. */
+/** The import of the code of filters waits for this. */
 const gate = vi.hoisted(() => ({ opened: Promise.resolve() }));
 
 vi.mock(import('../../../src/store/tables/load-parts.js'), async (original) => {
@@ -22,7 +22,7 @@ afterEach(() => {
   gate.opened = Promise.resolve();
 });
 
-it('a watch with a filter hears of what was changed before its code had come, unless it was stopped', async () => {
+it('a watch with a filter hears of changes from before its code had come, unless it was stopped', async () => {
   await using db = await open('late', { storage: memory(), tables: { rows } });
   let letIn = () => {};
   gate.opened = new Promise((resolve) => {

@@ -54,7 +54,7 @@ async function iterated(query: AsyncIterable<Row>): Promise<Row[]> {
   return rows;
 }
 
-/** Whether a row is at one place of what a query reads, so that it can begin after it. */
+/** Whether a row has one place in the reads of a query, so that the query can begin after it. */
 function isSingle(table: ModelTable, query: ModelQuery, { row, entry }: Placed): boolean {
   if (entry === undefined) return true;
   const access = accessOf(table, query) ?? accessOf(table, withoutConditions(query));
@@ -233,7 +233,7 @@ async function edit(
   }
 }
 
-/** Gives rows back as they are, so that those of bytes are read by JavaScript. */
+/** Returns rows as they are, so that JavaScript reads the rows of bytes. */
 const asIs: StandardSchema<Row> = {
   '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value: value as Row }) },
 };
@@ -255,7 +255,7 @@ function definitionOf(from: Random, { keys, values, indexes, isPlain }: ModelTab
 
 async function history(from: Random, seed: number, begin: BeginStep): Promise<void> {
   const modelTable = someTable(from);
-  // What is beside the table is not seen by it.
+  // The table does not see rows outside of its prefix.
   const others = table<{ id: string }>()({ key: 'id', indexes: { all: ['id'] } });
   const rows = definitionOf(from, modelTable);
   const db = (await open(`t${seed}`, { storage: memory(), tables: { rows, others } })) as Store;
@@ -272,7 +272,7 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
     begin({ step, modelTable });
     switch (from.below(6)) {
       case 0: {
-        // In a transaction, whose edits its own reads see; half of them are given up.
+        // In a transaction, whose reads see its own edits; half of them are given up.
         const inner = model.copy();
         const isKept = from.next() < 0.6;
         const run = db.transaction(async (tx) => {
@@ -319,7 +319,7 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
   await db.close();
 }
 
-it('random tables give what a list of rows gives', () =>
+it('random tables return the rows of a plain list', () =>
   forSeeds(SEEDS, history).then(() => {
     if (!hasAllSeeds(SEEDS)) return;
     for (const [what, count] of Object.entries(tally)) {
@@ -327,7 +327,7 @@ it('random tables give what a list of rows gives', () =>
     }
   }));
 
-it('a watch of a random query is told what makes its rows', () =>
+it('a watch of a random query hears the changes that lead to its rows', () =>
   forSeeds(60, async (from, seed, begin) => {
     const modelTable = someTable(from);
     const rows = definitionOf(from, modelTable);
@@ -372,7 +372,7 @@ it('a watch of a random query is told what makes its rows', () =>
     await db.close();
   }));
 
-it('the model itself tells values apart', () => {
+it('the model itself distinguishes values', () => {
   const table: ModelTable = { keys: ['id'], isPlain: true, values: 'structured', indexes: [] };
   expect(columnOf(table, new Date(0))).toBe('~t1970-01-01T00:00:00.000Z');
   expect(compareValues(null, false)).toBeLessThan(0);

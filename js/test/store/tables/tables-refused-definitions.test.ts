@@ -1,4 +1,4 @@
-/** What tables refuse of definitions, and of what they are used for: by errors that name the table and the member. */
+/** Definitions that tables refuse, and wrong uses of them: errors name the table and the member. */
 
 import { describe, expect, it } from 'vitest';
 import { destroy, memory, open } from '../../../src/index.js';
@@ -79,12 +79,12 @@ describe('a definition', () => {
       /takes no unique/,
     ],
     [
-      'with an index of the name of that of versions',
+      'with an index that has the name of the version index',
       { key: 'id', indexes: { '~v': ['a'] } },
       /~v/,
     ],
   ];
-  it.each(wrong)('%s is refused, and nothing stays open', async (_, definition, message) => {
+  it.each(wrong)('%s is refused, and no store stays open', async (_, definition, message) => {
     const storage = memory();
     const options = { storage, tables: { issues: define(definition) } as never };
     const error = await refused(() => open('app', options));
@@ -171,7 +171,7 @@ describe('tables', () => {
     }
   });
 
-  it('whose indexes meet others are refused', async () => {
+  it('whose indexes collide with others are refused', async () => {
     const tables = { issues: define(issues) } as never;
     const indexes = { 'issues.byState': { path: '/status' } };
     const error = await refused(() => open('app', { storage: memory(), tables, indexes }));
@@ -199,4 +199,4 @@ describe('tables', () => {
   });
 });
 
-/** What is no row, with the pointer of its error. */
+/** Values that are no row, with the pointer of the error. */

@@ -1,4 +1,4 @@
-/** Which options calls of tables refuse. */
+/** Options that calls of tables refuse. */
 import { describe, expect, it } from 'vitest';
 import { expectSame } from '../../support/models/store-model.js';
 import { type Any, NO_OPTIONS, NO_SIGNAL, refused, revoked, store } from './tables-refusing.js';
@@ -100,7 +100,7 @@ it('sources are rows, or bytes', async () => {
   expect(await db.count()).toBe(0);
 });
 
-it('a load tells how far it is', async () => {
+it('a load reports its progress', async () => {
   const db = await store();
   const rows = Array.from({ length: 3000 }, (_, at) => ({
     id: `${at}`,

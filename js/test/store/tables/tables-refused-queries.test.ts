@@ -1,4 +1,4 @@
-/** What queries of tables refuse. */
+/** Queries that tables refuse. */
 
 import { describe, expect, it } from 'vitest';
 import type { HedgerowError } from '../../../src/index.js';
@@ -152,24 +152,24 @@ describe('a query', () => {
       (rows) => rows.where({ title: 'a' }).using('byState'),
       /the index byState does not/,
     ],
-    // A hint leads somewhere: no call is named that would be refused in turn.
+    // A hint names only calls that would not be refused in turn.
     [
-      'an order that nothing has',
+      'an order without an index',
       (rows) => rows.orderBy('other'),
       /: add an index \['other'\] to issues$/,
     ],
     [
-      'an order that nothing has, scanned',
+      'an order without an index, scanned',
       (rows) => rows.orderBy('other').scan(),
       /: add an index \['other'\] to issues$/,
     ],
     [
-      'conditions that nothing has',
+      'conditions without an index',
       (rows) => rows.where({ other: 1 }),
       /: add an index \['other'\] to issues, or read all rows with scan\(\)$/,
     ],
     [
-      'words in an order that nothing has',
+      'words in an order without an index',
       (rows) => rows.where({ title: { words: 'a' } }).orderBy('other'),
       /: leave out orderBy, or add an index \['other'\] and read it with scan\(\)$/,
     ],

@@ -1,4 +1,4 @@
-/** What tables refuse of rows and keys: by errors that name the table, the key and the member. */
+/** Rows and keys that tables refuse: errors name the table, the key and the member. */
 import { describe, expect, it, vi } from 'vitest';
 import type { HedgerowError } from '../../../src/index.js';
 import { SOON, thrown } from '../../support/models/store-model.js';
@@ -33,7 +33,7 @@ const NO_ROWS: [row: unknown, code: string, message: RegExp, pointer: string | u
   [circular, 'invalid-value', /circular|too deep/, undefined],
 ];
 
-describe('a row that is none', () => {
+describe('a value that is no row', () => {
   const hasKey = (row: unknown) => typeof (row as Row | null)?.id === 'string';
 
   const titled = NO_ROWS.map((one) => [line(one[0]).slice(0, 60), ...one] as const);
@@ -41,7 +41,7 @@ describe('a row that is none', () => {
     const db = await store();
     await db.issues.put({ id: 'there', status: 'open' });
     const { root } = db;
-    // The store checks what only it knows, once it gets the operation.
+    // The store checks the rest once it gets the operation.
     const isOfTable =
       !/^.(1024|surrogate|NaN|bigint|Set).$/.test(String(message)) || pointer === '/id';
     const check = (error: HedgerowError, isKeyKnown = true) => {
@@ -78,7 +78,7 @@ describe('a row that is none', () => {
       check(thrown(() => tx.issues.put(row)));
       check(await refused(() => tx.issues.insert(row)), isOfTable);
     });
-    // What returns nothing leaves the row as it is, and another key is refused before.
+    // A function that returns undefined leaves the row as it is, and another key is refused before.
     const made = hasKey(row) ? { ...(row as Row), id: 'there' } : row;
     if (row != null && !/1024|surrogate/.test(String(message))) {
       check(await refused(() => db.issues.update('there', () => made)), false);
@@ -87,7 +87,7 @@ describe('a row that is none', () => {
     expect(await db.issues.count()).toBe(1);
   });
 
-  it('is named in bytes by its position', async () => {
+  it('is named by its position in bytes', async () => {
     const db = await store();
     const lines = (...rows: string[]) => new Blob([rows.join('\n')]);
     const good = '{"id":"a"}';
@@ -158,7 +158,7 @@ describe('a row that is none', () => {
     await vi.waitFor(() => expect([...ended].sort()).toEqual(all), SOON);
     const error = await refused(() => db.steps.putMany(later('aborted', bytes), { signal }));
     expect(error.code).toBe('aborted');
-    // What a source throws is what the call rejects with.
+    // The call rejects with the exception of its source.
     const own = new Error('of the source');
     for (const on of [db.issues, db.steps]) {
       const throwing = async function* () {
@@ -196,7 +196,7 @@ describe('keys', () => {
     () => place.rank(key),
   ];
 
-  it.each([...NO_KEYS, '\ud800', 'x'.repeat(1100)])('%o is none of a text', async (key) => {
+  it.each([...NO_KEYS, '\ud800', 'x'.repeat(1100)])('%o is no key of a text', async (key) => {
     const db = await store();
     const message = typeof key === 'string' ? /^issues: .*(surrogate|1024)/ : /^issues: the key is/;
     const expected = named('invalid-key', message);
@@ -232,7 +232,7 @@ describe('keys', () => {
     ['\ud800', 1, true],
     [{}, 1, true],
     new Set(['a', 1, true]),
-  ])('%o is none of three parts', async (key) => {
+  ])('%o is no key of three parts', async (key) => {
     const db = await store();
     for (const call of reads(db.steps, key)) {
       const error = await refused(call);
@@ -262,7 +262,7 @@ describe('keys', () => {
     }
   });
 
-  it('are taken as they are at the call', async () => {
+  it('are read at the call', async () => {
     const db = await store();
     await db.issues.putMany(Array.from({ length: 5000 }, (_, at) => ({ id: `${at}` })));
     const keys = Array.from({ length: 5000 }, (_, at) => `${at}`);
@@ -273,7 +273,7 @@ describe('keys', () => {
 });
 
 describe('an insert, an update and a delete', () => {
-  it('refuse a row that exists, a change of the key, and what is no change', async () => {
+  it('refuse a row that exists, a change of the key, and a value that is no change', async () => {
     const db = await store();
     await db.issues.put({ id: 'a' });
     await db.steps.put({ project: 'a', number: 1, done: true });
@@ -305,7 +305,7 @@ describe('an insert, an update and a delete', () => {
     });
   });
 
-  it('of many delete nothing for a condition that is undefined, or empty', async () => {
+  it('of many delete no rows for a condition that is undefined, or empty', async () => {
     const db = await store();
     await db.issues.put({ id: 'a', status: 'open' });
     for (const [conditions, message] of [

@@ -1,4 +1,4 @@
-/** What tables refuse of schemas, and of rows by them. */
+/** Schemas that tables refuse, and rows that schemas refuse. */
 import { describe, expect, it } from 'vitest';
 import type { StandardSchema } from '../../../src/store/tables/index.js';
 import { type Any, define, named, type Row, refused, store } from './tables-refusing.js';
@@ -7,7 +7,7 @@ describe('a schema', () => {
   const schemaOf = (validate: (value: unknown) => unknown) =>
     ({ '~standard': { version: 1, vendor: 'test', validate } }) as StandardSchema<Row>;
 
-  it('says what is wrong, with the pointer to it and all of its issues', async () => {
+  it('reports the error, with its pointer and all of its issues', async () => {
     const issuesOf = [
       { message: 'too short', path: ['list', 0, { key: 'a/b~' }] },
       { message: 'and this' },
@@ -50,7 +50,7 @@ describe('a schema', () => {
     }
   });
 
-  it('that throws is what a call rejects with', async () => {
+  it('that throws makes its call reject with the exception', async () => {
     const own = new Error('of the schema');
     const schema = schemaOf(() => {
       throw own;
@@ -61,7 +61,7 @@ describe('a schema', () => {
     await expect(db.transaction((tx: Any) => tx.issues.put({ id: 'a' }))).rejects.toBe(own);
   });
 
-  it('gives the row that is stored, and its key', async () => {
+  it('returns the row that is stored, and its key', async () => {
     const schema = schemaOf((value) => ({
       value: { ...(value as Row), id: String((value as Row).id).toLowerCase() },
     }));
@@ -94,7 +94,7 @@ describe('a schema', () => {
     },
   );
 
-  it('gives what an update resolves to: the row that is stored', async () => {
+  it('returns the stored row of an update', async () => {
     const schema = schemaOf((value) => {
       const { id, n, title } = value as Row;
       return { value: { id, n: Number(n), title: String(title).trim() } };

@@ -57,7 +57,7 @@ export const NO_OPTIONS = [
 ];
 export const NO_SIGNAL = [null, 5, 'abort', {}, { aborted: false }];
 
-/** The error of a call that must give a promise that rejects. */
+/** Returns the error of a call that must give a promise that rejects. */
 export async function refused(call: () => Promise<unknown>): Promise<HedgerowError> {
   let answer: Promise<unknown>;
   try {

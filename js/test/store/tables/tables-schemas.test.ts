@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const db of opened.splice(0)) await db.close();
 });
 
-/** A definition of the same rows for each of them: the title loses its spaces, and texts become dates. */
+/** Defines the same rows for each of them: the title loses its spaces, and texts become dates. */
 const tables = {
   zod: table({
     schema: z.object({
@@ -95,7 +95,7 @@ describe.each(Object.entries(tables))('%s', (_, definition) => {
     return db;
   };
 
-  it('gives what is stored: its rows, by each way to put them', async () => {
+  it('returns the stored rows, by each way to put them', async () => {
     const db = await store();
     await db.rows.put(given('a'));
     await db.rows.insert(given('b'));
@@ -112,7 +112,7 @@ describe.each(Object.entries(tables))('%s', (_, definition) => {
     expect(await db.rows.where({ '/author/a~1b': 'ann' }).count()).toBe(7);
   });
 
-  it('says where the fault is, and all of them', async () => {
+  it('names the fault, and all of its issues', async () => {
     const db = await store();
     const wrong: [more: object, pointer: string][] = [
       [{ title: '  ' }, '/title'],
@@ -166,7 +166,7 @@ it('a schema that waits is refused', async () => {
   }
 });
 
-it('rows are checked in slices, so that timers run meanwhile', async () => {
+it('rows are checked in slices, so that timers run in between', async () => {
   const schema = z.object({ id: z.string(), text: z.string().min(1), n: z.number().int() });
   const db = await open('slices', {
     storage: memory(),
@@ -181,7 +181,7 @@ it('rows are checked in slices, so that timers run meanwhile', async () => {
     }, 1);
     await db.rows.putMany(source);
     clearInterval(timer);
-    // All at once there would be next to none.
+    // A check of all rows at once would leave almost no ticks.
     expect(ticks).toBeGreaterThan(4);
     expect(await db.rows.count()).toBe(30_000);
     await db.rows.clear();

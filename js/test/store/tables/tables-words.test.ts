@@ -72,9 +72,9 @@ it('random sets of texts are found by their words', async () => {
     };
     await db.notes.putMany(Array.from({ length: 30 }, () => put(someNote(from))));
     const check = async (handle: object) => {
-      // Handles have the calls that are made here in common.
+      // All handles have these calls.
       const place = (handle as { notes: typeof db.notes }).notes;
-      // What is typed: words of which the end may be missing.
+      // A typed text: words whose end may be missing.
       const typed = Array.from({ length: 1 + from.below(2) }, () => {
         const word = [...from.pick(WORDS)];
         return word.slice(0, 1 + from.below(word.length)).join('');
@@ -89,7 +89,7 @@ it('random sets of texts are found by their words', async () => {
           wanted.length > 0 && wanted.every((start) => words.some((word) => word.startsWith(start)))
         );
       });
-      // Of a kind without a word no index has each row once.
+      // Without words, no index has each row of a kind once.
       const ofKind = kind === undefined ? {} : { kind };
       const query = place.where({ text: { words: typed }, ...ofKind }).scan();
       const found = await query.toArray();
@@ -123,7 +123,7 @@ it('random sets of texts are found by their words', async () => {
   if (hasAllSeeds(SEEDS)) expect(Math.min(tally.found, tally.several)).toBeGreaterThan(SEEDS / 4);
 });
 
-describe('texts that no index has', () => {
+describe('texts in no index', () => {
   it('have no rows, and delete none; a query that filters compares long ones', async () => {
     const long = 'z'.repeat(1500);
     const tables = {
@@ -162,7 +162,7 @@ describe('texts that no index has', () => {
     await db.close();
   });
 
-  it('find each other composed and decomposed, in stored rows, transactions and filters', async () => {
+  it('match each other composed and decomposed, in stored rows, transactions and filters', async () => {
     const tables = {
       t: table<{ id: string; title: string }>()({
         key: 'id',

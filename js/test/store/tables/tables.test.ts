@@ -182,7 +182,7 @@ describe('tables', () => {
       .watch((changes) => seen.push(...changes));
     await db.issues.put(issue(4, { title: 'leaf, lead' }));
     await db.issues.put(issue(5, { title: 'nothing' }));
-    // What is committed before a watch has looked is told as one diff.
+    // Commits before a watch has looked are reported as one diff.
     await expect.poll(() => seen).toMatchObject([{ op: 'add', key: 'i4' }]);
     await db.issues.delete('i2');
     await expect

@@ -1,4 +1,6 @@
-/** A row that a table cannot read is named by table and key, and holds back no other: not in a watch, and not in a list. */
+/**
+ * A row that a table cannot read is named by table and key, and holds back no other, neither in a watch nor in a list.
+ */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { live, liveCount, liveRow } from '../../../src/live/index.js';
@@ -15,7 +17,7 @@ interface Row {
   note?: string;
 }
 
-/** Rows as they come by a sync, from a tab of a newer version, or from an older one. */
+/** Rows as they arrive by a sync, from a tab of a newer version, or from an older one. */
 const KINDS = {
   'of a newer version': {
     definition: table<Row>()({ key: 'id', indexes: { byNote: ['note'] } }),
@@ -56,7 +58,7 @@ describe.each(Object.entries(KINDS))('a row %s', (name, { definition, bad, code 
   };
   const error = { code, table: 't', key: 'bad' };
 
-  it('is reported by a watch, which tells the others and goes on', async () => {
+  it('is reported by a watch, which reports the others and goes on', async () => {
     const db = await store();
     const reports: unknown[] = [];
     vi.spyOn(console, 'error').mockImplementation((cause) => void reports.push(cause));
@@ -89,7 +91,7 @@ describe.each(Object.entries(KINDS))('a row %s', (name, { definition, bad, code 
     });
     await db.t.put({ id: 'd', note: 'd' });
     await expect.poll(ids).toBe('a,b,bad,c,d');
-    // What was there can be read no longer: it is as if it were gone.
+    // The earlier row is no longer readable, and counts as deleted.
     await db.put('t/bad', bad);
     await expect.poll(ids).toBe('a,b,c,d');
     await db.delete('t/bad');
@@ -98,7 +100,7 @@ describe.each(Object.entries(KINDS))('a row %s', (name, { definition, bad, code 
     expect(failed).toEqual([]);
   });
 
-  it('is left out of what a watch begins with', async () => {
+  it('is left out of the first rows of a watch', async () => {
     const db = await store();
     vi.spyOn(console, 'error').mockImplementation(() => {});
     await db.putMany([
@@ -114,7 +116,7 @@ describe.each(Object.entries(KINDS))('a row %s', (name, { definition, bad, code 
     );
     await db.t.ready();
     await db.t.put({ id: 'z', note: 'z' });
-    // A row that is brought forward is told again.
+    // A row that is brought forward is reported again.
     await expect.poll(() => [...keys].join()).toBe('a,z');
   });
 

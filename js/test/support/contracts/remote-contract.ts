@@ -1,6 +1,6 @@
 /**
- * What every adapter of a remote must do: each sentence of `remote/remote.ts` as a case. It uses no test framework, so
- * that Node and a page in a browser can both run it.
+ * Cases for every adapter of a remote: one for each sentence of `remote/remote.ts`. It uses no test framework, so Node
+ * and a page in a browser can both run it.
  */
 import { HedgerowError } from '../../../src/base/errors.js';
 import { MAX_HEAD_BYTES, MAX_OBJECT_BYTES } from '../../../src/base/limits.js';
@@ -11,16 +11,16 @@ import type { Remote, RemoteHead, Swap } from '../../../src/sync/remote/remote.j
 
 export type Assert = (condition: unknown, message: string) => void;
 
-/** A place, of which each call gives one more client. */
+/** A place: each call gives one more client of it. */
 export type MakeRemote = () => Remote;
 
 export interface RemoteCase {
   readonly name: string;
-  /** May run many times on one place: it uses names of its own. `maxHeadBytes` is for a remote that adds to heads. */
+  /** Can run many times on one place: it uses names of its own. `maxHeadBytes` is for a remote that adds to heads. */
   run(make: MakeRemote, assert: Assert, maxHeadBytes?: number): Promise<void>;
 }
 
-/** What the body of a case gets. */
+/** The parameters of a case's body. */
 interface Scene {
   readonly remote: Remote;
   readonly make: MakeRemote;
@@ -44,7 +44,7 @@ function fact(name: string, body: (scene: Scene) => Promise<void>): RemoteCase {
     name,
     async run(make, assert, maxHeadBytes = MAX_HEAD_BYTES) {
       const remote = make();
-      // Upper case and a dot, which are escaped.
+      // Upper case and a dot: both are escaped.
       const branch = `Case.${run}-${cases++}`;
       const equal: Scene['equal'] = (actual, expected, message) => {
         const [is, wanted] = [shown(actual), shown(expected)];
@@ -70,7 +70,7 @@ function fact(name: string, body: (scene: Scene) => Promise<void>): RemoteCase {
   };
 }
 
-/** Bytes that no other call of this gives. */
+/** Returns bytes that no other call of this function returns. */
 let states = 0;
 function state(length = 200): Uint8Array {
   const bytes = new Uint8Array(length);
@@ -82,14 +82,14 @@ function state(length = 200): Uint8Array {
   return bytes;
 }
 
-/** The token of a swap that must succeed. */
+/** Returns the token of a swap that must succeed. */
 function tokenOf(swap: Swap): string {
   if (swap.state === 'swapped') return swap.token;
   const why = swap.state === 'unknown' ? `: ${swap.cause}` : '';
   throw new Error(`the swap is ${swap.state}${why}`);
 }
 
-/** Puts an object of noise; its name and bytes. */
+/** Puts an object of noise; returns its name and bytes. */
 async function putNoise(remote: Remote, length: number, letter: 'p' | 'd' = 'p') {
   const bytes = state(length);
   const name = hashedName(letter, bytes);
@@ -98,11 +98,11 @@ async function putNoise(remote: Remote, length: number, letter: 'p' | 'd' = 'p')
 }
 
 const heads: readonly RemoteCase[] = [
-  fact('a branch without a head has none', async ({ remote, branch, equal }) => {
+  fact('a missing head is undefined', async ({ remote, branch, equal }) => {
     equal(await remote.readHead(branch), undefined, 'read');
     equal(await remote.readHeadSince(branch, '"1"'), undefined, 'read since a token');
   }),
-  fact('a head that was created is read, with its token', async (scene) => {
+  fact('a read returns a created head with its token', async (scene) => {
     const { remote, make, branch, equal, same } = scene;
     const bytes = state();
     const token = tokenOf(await remote.swapHead(branch, undefined, bytes));
@@ -141,7 +141,7 @@ const heads: readonly RemoteCase[] = [
     }
     same((await remote.readHead(branch))?.bytes, two, 'the head after all');
   }),
-  fact('a head that is unchanged is not sent again', async ({ remote, branch, equal, same }) => {
+  fact('an unchanged head is not sent again', async ({ remote, branch, equal, same }) => {
     const [one, two] = [state(), state()];
     const first = tokenOf(await remote.swapHead(branch, undefined, one));
     equal(await remote.readHeadSince(branch, first), 'unchanged', 'at once');
@@ -150,7 +150,7 @@ const heads: readonly RemoteCase[] = [
     same(typeof head === 'object' ? head.bytes : undefined, two, 'after a swap');
     equal(await remote.readHeadSince(branch, second), 'unchanged', 'since that');
   }),
-  fact('a head tells when it was written, and never an earlier time', async (scene) => {
+  fact('a head has the time of its write, and never an earlier one', async (scene) => {
     const { remote, branch, assert } = scene;
     let token = tokenOf(await remote.swapHead(branch, undefined, state()));
     let beforeMs = 0;
@@ -161,7 +161,7 @@ const heads: readonly RemoteCase[] = [
       token = tokenOf(await remote.swapHead(branch, token, state()));
     }
   }),
-  fact('a head that was deleted is gone for its token, and may be made again', async (scene) => {
+  fact('a deleted head is gone for its token, and can be made again', async (scene) => {
     const { remote, branch, rejects, equal } = scene;
     const token = tokenOf(await remote.swapHead(branch, undefined, state()));
     await remote.remove([headName(branch)]);
@@ -169,7 +169,7 @@ const heads: readonly RemoteCase[] = [
     await rejects(() => remote.swapHead(branch, token, state()), 'remote-gone', 'swap');
     equal((await remote.swapHead(branch, undefined, state())).state, 'swapped', 'made again');
   }),
-  fact('branches of similar names are apart', async ({ remote, branch, same }) => {
+  fact('branches with similar names are separate', async ({ remote, branch, same }) => {
     const names = ['', '/..', '/', '%', '%2f', ' ', '+', '?a=b', '#', 'é', '🌿', '&amp;', '.'];
     const written = new Map<string, Uint8Array>();
     for (const end of [...names, branch.toLowerCase(), branch.toUpperCase()]) {
@@ -188,7 +188,7 @@ const heads: readonly RemoteCase[] = [
 ];
 
 const objects: readonly RemoteCase[] = [
-  fact('an object that is not there is undefined', async ({ remote, equal }) => {
+  fact('a missing object is undefined', async ({ remote, equal }) => {
     const name = hashedName('p', state());
     equal(await remote.get(name), undefined, 'whole');
     equal(await remote.get(name, { from: 0, to: 10 }), undefined, 'a range');
@@ -205,7 +205,7 @@ const objects: readonly RemoteCase[] = [
       same(await make().get(name), bytes, `${length} bytes`);
     }
   }),
-  fact('a range is the bytes of it that there are', async ({ remote, same }) => {
+  fact('a range returns the bytes that exist in it', async ({ remote, same }) => {
     const { name, bytes } = await putNoise(remote, 10_000);
     const ranges = [
       [0, 1],
@@ -257,7 +257,7 @@ const objects: readonly RemoteCase[] = [
     const large = new Uint8Array(MAX_OBJECT_BYTES + 1);
     await rejects(() => remote.put(`p/${hash}`, large), 'invalid-argument', 'too large');
   }),
-  fact('what is removed is gone, and may be removed again', async ({ remote, equal }) => {
+  fact('a removed object is gone, and can be removed again', async ({ remote, equal }) => {
     const put = [await putNoise(remote, 10), await putNoise(remote, 20, 'd')];
     const names = put.map(({ name }) => name);
     await remote.remove(names);
@@ -290,7 +290,7 @@ const objects: readonly RemoteCase[] = [
       await remote.remove(put.map(({ name }) => name));
     },
   ),
-  fact('of hedgerow only the first write counts', async ({ remote, make, equal, same }) => {
+  fact('only the first write of hedgerow counts', async ({ remote, make, equal, same }) => {
     await remote.remove(['hedgerow']);
     const [one, two] = [state(), state()];
     equal(await remote.put('hedgerow', one), 'put', 'the first');
@@ -368,7 +368,7 @@ const rest: readonly RemoteCase[] = [
     equal(await remote.readHead(branch), undefined, 'the head');
     equal(await remote.get(name), undefined, 'the object');
   }),
-  fact('the probe finds it safe, and leaves nothing behind', async ({ remote, equal }) => {
+  fact('the probe finds the remote safe, and leaves no objects', async ({ remote, equal }) => {
     const before = (await remote.list('h/')).filter(({ name }) => name.startsWith('h/probe-'));
     await probeRemote(remote);
     const after = (await remote.list('h/')).filter(({ name }) => name.startsWith('h/probe-'));

@@ -1,6 +1,6 @@
 /**
- * What every storage adapter must do: each sentence of `storage/segment-store.ts` as a case.
- * It uses no test framework, so that Node and a page in a browser can both run it.
+ * Cases for every storage adapter: one for each sentence of `storage/segment-store.ts`. They use no test framework, so
+ * Node and a page in a browser can both run them.
  */
 import { handles } from './segment-store/handles.js';
 import { loads } from './segment-store/loads.js';

@@ -1,4 +1,4 @@
-/** A server over HTTP that answers as a test says, and a remote that asks it. */
+/** An HTTP server that gives the answers of a test, and a remote that asks it. */
 import {
   createServer,
   type IncomingMessage,
@@ -10,13 +10,13 @@ import { afterEach } from 'vitest';
 import { httpRemote } from '../../../src/sync/remote/index.js';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, at: number) => void;
-/** What is called after each test. */
+/** Cleanups that run after each test. */
 export const ends: (() => void)[] = [];
 afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** A remote whose server answers as it is told to; `seen` gets the requests. */
+/** Returns a remote whose server gives the answers of `answer`; `seen` gets the requests. */
 export async function answering(answer: Answer) {
   const seen: IncomingMessage[] = [];
   const listener: RequestListener = (request, response) => {

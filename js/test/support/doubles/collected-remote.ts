@@ -1,4 +1,4 @@
-/** A remote whose clock the test moves, and what its heads name: for the tests of collections. */
+/** A remote whose clock the test moves, and the names in its heads: for the tests of collections. */
 import { hex } from '../../../src/base/hex.js';
 import { utf8 } from '../../../src/sync/remote/format/cursor.js';
 import { decodeHead } from '../../../src/sync/remote/format/head-codec.js';
@@ -11,7 +11,7 @@ import { isReserved, parseName } from '../../../src/sync/remote/names.js';
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 
-/** Begins at a whole second: what HTTP tells of times. */
+/** A whole second: HTTP has times in seconds. */
 export const BEGIN = Date.UTC(2026, 0, 1);
 
 export class Clock {
@@ -22,7 +22,7 @@ export class Clock {
   }
 }
 
-/** Branches with heads. */
+/** Returns the branches that have heads. */
 export async function branchesOf(remote: Remote): Promise<string[]> {
   const listed = (await remote.list('h/')).map(({ name }) => parseName(name));
   return listed.flatMap((one) =>
@@ -30,10 +30,10 @@ export async function branchesOf(remote: Remote): Promise<string[]> {
   );
 }
 
-/** The entries of logs that were read, by their names, which are hashes. */
+/** Entries of logs that were read, by the names of the logs. A name is a hash. */
 const logs = new Map<string, Tail['tail']>();
 
-/** All that the head of a branch names, itself or by its logs. */
+/** Returns all objects that the head of a branch names, directly or through its logs. */
 export async function namesIn(
   remote: Remote,
   branch: string,
@@ -70,13 +70,13 @@ export async function liveNames(remote: Remote, scope?: Scope): Promise<Set<stri
   return new Set(all);
 }
 
-/** All packs and deltas. */
+/** Returns all packs and deltas. */
 export async function objectsOf(remote: Remote): Promise<Map<string, number>> {
   const listed = [...(await remote.list('p/')), ...(await remote.list('d/'))];
   return new Map(listed.map(({ name, length }) => [name, length]));
 }
 
-/** Fails if an object is gone that a head names. */
+/** Fails if a head names an object that is gone. */
 export async function checkLive(remote: Remote, scope?: Scope): Promise<void> {
   const there = await objectsOf(remote);
   for (const name of await liveNames(remote, scope)) {
@@ -84,7 +84,7 @@ export async function checkLive(remote: Remote, scope?: Scope): Promise<void> {
   }
 }
 
-/** Copies the objects of a remote, and its branch `main`. */
+/** Copies the objects of a remote and its branch `main`. */
 export async function copyRemote(from: Remote, to: Remote): Promise<void> {
   for (const name of ['hedgerow', ...(await objectsOf(from)).keys()]) {
     await to.put(name, (await from.get(name)) as Uint8Array);
@@ -93,14 +93,14 @@ export async function copyRemote(from: Remote, to: Remote): Promise<void> {
   await to.swapHead('main', undefined, head?.bytes as Uint8Array);
 }
 
-/** A remote in memory, and what it deletes is looked at: no live object, and none that was so within the grace. */
+/** A remote in memory that checks each deletion: the object must not be live, nor have been live within the grace. */
 export function judged(
   clock: Clock,
   graceMs: number,
   scope?: Scope,
 ): Remote & { readonly inner: Remote } {
   const inner = memoryRemote({ now: clock.now });
-  /** When an object was last seen to be named. */
+  /** The last time at which a head named each object. */
   const lastNamed = new Map<string, number>();
   const named = async (branch: string) => {
     if (isReserved(branch)) return;
@@ -110,7 +110,7 @@ export function judged(
     ...inner,
     inner,
     async swapHead(branch, ...rest) {
-      // What it names is live until now.
+      // The objects that the old head names are live until now.
       await named(branch);
       const swap = await inner.swapHead(branch, ...rest);
       await named(branch);

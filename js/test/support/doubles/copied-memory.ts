@@ -1,9 +1,9 @@
-/** Memory with the stores of another one, as they are now: what takes long to make is made once. */
+/** Memory with the present stores of another one: stores that take long to make are made once. */
 import { localLocks } from '../../../src/base/locks.js';
 import { openWorld, World } from '../../../src/storage/memory-handle.js';
 import type { Storage } from '../../../src/storage/segment-store.js';
 
-/** Storage in memory of which there can be copies. */
+/** Storage in memory that can be copied. */
 export interface CopiedMemory extends Storage {
   copy(): CopiedMemory;
 }
@@ -23,7 +23,7 @@ export function copiedMemory(worlds = new Map<string, World>()): CopiedMemory {
   };
 }
 
-/** Segments are never written to. */
+/** Segments never change, so copies share them. */
 function copyOf(world: World): World {
   const copy = new World();
   for (const [id, segment] of world.segments) copy.segments.set(id, segment);

@@ -1,4 +1,4 @@
-/** Storage whose handles do not hear of each other: each finds out what the others commit when it looks. */
+/** Storage whose handles do not hear of each other: each one sees another's commits only when it looks. */
 import { memory } from '../../../src/index.js';
 import type { Storage } from '../../../src/storage/segment-store.js';
 

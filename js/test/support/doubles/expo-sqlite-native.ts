@@ -1,25 +1,25 @@
 /**
- * A stand-in for the native half of expo-sqlite, over the SQLite of tests: what its Kotlin and Swift hand to the JavaScript half,
- * be that another stand-in (`expo-sqlite-shapes.ts`) or as it is published. Where the platforms differ it does what is
- * harder to bear: calls run in any of several threads, bytes of no length become NULL, and a statement that has failed fails
- * once more when it is finalized.
+ * A stand-in for the native half of expo-sqlite, over the SQLite of tests: it hands the values of its Kotlin and Swift
+ * to the JavaScript half, which is another stand-in (`expo-sqlite-shapes.ts`) or the published one. Where the platforms
+ * differ it takes the harder way: calls run in any of several threads, bytes of no length become NULL, and a failed
+ * statement fails once more when it is finalized.
  *
- * It stands in for `expo` as well, of which the published half imports one name.
+ * It stands in for `expo` as well: the published half imports one name of that.
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Sqlite, type Statement } from '../sqlite.mjs';
 
-/** What differs from version to version, and from build to build. */
+/** The differences between versions and between builds. */
 export interface ExpoNative {
-  /** From version 56 on blobs come as buffers, of which JavaScript makes views. */
+  /** From version 56 on blobs come as buffers; JavaScript makes views of them. */
   readonly givesBuffers: boolean;
-  /** Where databases are whose folder is not told. */
+  /** Folder of databases that are opened without one. */
   readonly folder: string;
   readonly isEncrypting?: boolean;
   /** The keys that databases were given, by path. */
   readonly keys?: Map<string, string>;
-  /** Statements that a connection had when it was closed. */
+  /** Statements that were still open when their connection was closed. */
   readonly leftOver?: string[];
 }
 
@@ -32,13 +32,13 @@ type Bound = Readonly<Record<string, unknown>>;
 const asked = globalThis as { __expoNative?: unknown; __DEV__?: boolean };
 asked.__DEV__ = false;
 
-/** What the module `expo` exports, as far as it is used. */
+/** The part of the module `expo` that the published half uses. */
 export function requireNativeModule(name: string): unknown {
   if (name !== 'ExpoSQLite') throw new Error(`Cannot find native module '${name}'`);
   return asked.__expoNative;
 }
 
-/** Has the next `requireNativeModule` return this module. */
+/** Makes the next `requireNativeModule` return this module. */
 export function installNative(module: unknown): void {
   asked.__expoNative = module;
 }
@@ -47,7 +47,7 @@ const failed = (call: string, why: string) =>
   new Error(`Calling the '${call}' function has failed\n→ Caused by: ${why}`);
 
 let calls = 0;
-/** In a thread of several: of two calls that are made at once the second may be done first. */
+/** Runs a call as one of several threads would: of two calls at once the second may finish first. */
 async function inThread<T>(run: () => T): Promise<T> {
   const isSlow = calls++ % 2 === 0;
   await new Promise((resolve) => setImmediate(resolve));
@@ -55,7 +55,7 @@ async function inThread<T>(run: () => T): Promise<T> {
   return run();
 }
 
-/** The native module. */
+/** Returns the native module. */
 export function nativeModule(native: ExpoNative) {
   const opened: NativeDatabase[] = [];
 
@@ -258,7 +258,7 @@ function scalar(value: unknown): unknown {
   throw failed('runAsync', `Unsupported parameter type: ${typeof value}`);
 }
 
-/** Copies. The whole buffer of a view: no version promises to heed where it begins. */
+/** Copies bytes. Of a view it copies the whole buffer: no version promises to respect the start of a view. */
 function blob(value: unknown): Buffer | null {
   if (!(value instanceof Uint8Array)) throw failed('runAsync', 'Unsupported parameter type');
   const { byteLength } = value.buffer;

@@ -1,4 +1,4 @@
-/** What `expo-sqlite` is in tests, where nobody names a version: the stand-in, or the last version of those as published. */
+/** `expo-sqlite` in tests that name no version: the stand-in, or the last published version that a run lists. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExpoNative } from './expo-sqlite-native.js';

@@ -1,6 +1,6 @@
 /**
- * A stand-in for the JavaScript half of the npm package `expo-sqlite`, as far as the adapter uses it, over the stand-in for
- * its native half. `expo-sqlite-shapes.test.ts` tells what it has in common with the package; it runs over both.
+ * A stand-in for the JavaScript half of the npm package `expo-sqlite`, as far as the adapter uses it, over the stand-in
+ * for its native half. `expo-sqlite-shapes.test.ts` checks the shared behaviour over both this and the package.
  */
 import type { ExpoSqlite } from '../../../src/storage/sql/expo-sqlite-driver.js';
 import { type ExpoNative, nativeModule } from './expo-sqlite-native.js';
@@ -10,7 +10,7 @@ export function givesBuffers(version: string): boolean {
   return Number.parseInt(version, 10) >= 56;
 }
 
-/** What an app imports. */
+/** The package that an app imports. */
 export function expoPackage(native: ExpoNative): ExpoSqlite {
   const module = nativeModule(native);
   const pathOf = (name: string, folder = native.folder) => `${folder.replace(/\/*$/, '')}/${name}`;

@@ -1,6 +1,6 @@
 /**
- * A remote for tests, over another one: it fails as networks and stores do. The seed decides when: a run with the same
- * calls in the same order has the same faults.
+ * A remote for tests, over another one: it fails as networks and stores do. A seed decides when: the same calls in the
+ * same order have the same faults.
  */
 import { checkSignal } from '../../../src/base/signal.js';
 import { pause } from '../../../src/base/timeout.js';
@@ -15,7 +15,7 @@ import {
 export type RemoteFault =
   /** The request never arrives. */
   | 'offline'
-  /** The answer ends early: a read throws its part away, as the length is known. */
+  /** The answer ends early: a read discards the part, because the length is known. */
   | 'cut'
   /** A bit of the read bytes is flipped. */
   | 'flipped'
@@ -65,10 +65,10 @@ function random(seed: number): () => number {
 }
 
 const STATUSES = [500, 503, 429];
-/** Older heads of a branch that are kept, to be read again. */
+/** Number of older heads of a branch that are kept, to be read again. */
 const MAX_OLD = 8;
 
-/** Decides what happens, and counts it. */
+/** Decides on faults and counts them. */
 class Fate {
   readonly counts = new Map<RemoteFault, number>();
   readonly #chances: FaultPlan['chances'];

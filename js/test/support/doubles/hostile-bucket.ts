@@ -1,7 +1,7 @@
 /**
- * A bucket whose operator serves what there was before, and what belongs elsewhere: older heads, heads of other branches and
- * of other repositories with the same keys, objects in the place of others, and objects that were deleted. What is written is
- * honest: an operator who loses writes loses data, whatever readers do.
+ * A bucket whose operator serves old and misplaced data: older heads, heads of other branches and of other repositories
+ * with the same keys, objects in the place of others, and deleted objects. Writes are honest: an operator who loses
+ * writes loses data, and no reader can prevent that.
  */
 import type {
   ByteRange,
@@ -12,7 +12,7 @@ import type {
 } from '../../../src/sync/remote/index.js';
 import type { Random } from '../random.js';
 
-/** How often which lie was told. */
+/** Counts of each kind of lie. */
 export const hostileTotals = {
   olderHeads: 0,
   otherHeads: 0,
@@ -21,13 +21,13 @@ export const hostileTotals = {
   olderLists: 0,
 };
 
-/** Heads of each branch, and lists, that are kept to be served again. */
+/** Number of heads of each branch, and of lists, that are kept to be served again. */
 const MOST_KEPT = 12;
 
 const cut = (bytes: Uint8Array, range: ByteRange | undefined) =>
   bytes.slice(range?.from, range?.to);
 
-/** What everybody sees of one bucket: who reads it, and who writes. */
+/** The one bucket that all its readers and writers share. */
 export class HostileBucket {
   readonly #inner: Remote;
   readonly #other: Remote;
@@ -38,7 +38,7 @@ export class HostileBucket {
   readonly #lists = new Map<ListPrefix, (readonly RemoteObject[])[]>();
   isHonest = false;
 
-  /** Over `inner`, with what `other` has, at each read with this chance. */
+  /** Lies over `inner`, also with the data of `other`, at each read with this chance. */
   constructor(inner: Remote, other: Remote, from: Random, chance: number) {
     this.#inner = inner;
     this.#other = other;
@@ -59,7 +59,10 @@ export class HostileBucket {
     ]);
   }
 
-  /** A head that is not the one of now. Who knows nothing yet cannot know that one belongs elsewhere: it gets older ones. */
+  /**
+   * Returns a head that is not the current one. A device without any knowledge of the remote gets only older heads: it
+   * cannot know that a head belongs elsewhere.
+   */
   async #falseHead(branch: string, knowsIt: boolean): Promise<RemoteHead | undefined> {
     const kinds = knowsIt ? (['older', 'branch', 'repository'] as const) : (['older'] as const);
     const kind = this.#from.pick(kinds);
@@ -74,7 +77,7 @@ export class HostileBucket {
     return others.length > 0 ? this.#from.pick(this.#from.pick(others)[1]) : undefined;
   }
 
-  /** Another object of the same prefix, of any time, of this bucket or the other one. */
+  /** Returns another object of the same prefix, from any time, from this bucket or the other one. */
   async #falseObject(name: string, now: Uint8Array | undefined): Promise<Uint8Array | undefined> {
     const { pick, below } = this.#from;
     const prefix = name.slice(0, 2);
@@ -86,7 +89,7 @@ export class HostileBucket {
     return known.length > 0 ? this.#objects.get(pick(known)) : now;
   }
 
-  /** What one device sees. `knowsIt` tells whether it has ever been cloned from here. */
+  /** Returns the remote that one device sees. `knowsIt` returns whether the device has ever been cloned from here. */
   over(inner: Remote, knowsIt: () => boolean): Remote {
     const readHead = async (head: RemoteHead | undefined, branch: string) => {
       this.#keep(branch, head);
@@ -116,7 +119,7 @@ export class HostileBucket {
         if (name === 'hedgerow') return now;
         if (!this.#lies()) {
           if (now !== undefined) return now;
-          // An older head may name what was deleted.
+          // An older head may name a deleted object.
           const gone = this.isHonest ? undefined : this.#objects.get(name);
           if (gone !== undefined) hostileTotals.revived += 1;
           return gone && cut(gone, range);
@@ -130,7 +133,7 @@ export class HostileBucket {
         const now = await inner.list(prefix, options);
         const known = this.#lists.get(prefix) ?? [];
         this.#lists.set(prefix, [...known.slice(1 - MOST_KEPT), now]);
-        // Few ask for lists.
+        // Devices rarely ask for lists.
         if (this.isHonest || this.#chance === 0 || known.length === 0) return now;
         if (this.#from.below(2) === 0) return now;
         hostileTotals.olderLists += 1;
@@ -139,7 +142,7 @@ export class HostileBucket {
     };
   }
 
-  /** Begins with what there is. */
+  /** Records the present head and packs. */
   async begin(): Promise<void> {
     this.#keep('main', await this.#inner.readHead('main'));
     for (const { name } of await this.#inner.list('p/')) {

@@ -1,11 +1,11 @@
 /**
- * For simulations: in Node, WebCrypto and zlib answer in the turn in which they are called, so that a seed does the same each time
- * and waits for no other thread. Browsers have their own.
+ * For simulations: makes WebCrypto and zlib answer in the turn of their call in Node, so that a seed always does the
+ * same and waits for no other thread. Browsers keep their own.
  */
 import { afterAll, beforeAll } from 'vitest';
 import { builtinIfAny } from '../../../src/base/node-builtin.js';
 
-/** For all tests of a file. */
+/** Applies to all tests of a file. */
 export function simulateInTurn(): void {
   const ends: (() => void)[] = [];
   beforeAll(async () => {

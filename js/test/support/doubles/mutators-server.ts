@@ -5,7 +5,7 @@
 import type { PullRequest, PushRequest, SentCall } from '../../../src/sync/mutators/index.js';
 
 type Rows = Map<string, unknown>;
-/** A mutator of the server. What it throws means that it refuses: the call is done, without effect. */
+/** A mutator of the server. If it throws, it refuses the call: the call is done, without effect. */
 export type ServerMutator = (rows: Rows, args: never) => void;
 
 interface Versioned {
@@ -28,7 +28,7 @@ export class ServerDouble {
   /** Calls that took effect, in their order. */
   readonly done: SentCall[] = [];
   readonly refused: SentCall[] = [];
-  /** Whether pulls tell what was refused, which Replicache does not know. */
+  /** Whether pulls report refused calls, which Replicache has no field for. */
   tellsRefused = false;
   readonly #refusals: { clientID: string; id: number; why: string; version: number }[] = [];
   readonly requests = { pull: 0, push: 0, calls: 0, again: 0 };
@@ -44,13 +44,13 @@ export class ServerDouble {
     );
   }
 
-  /** Changes rows by itself; `undefined` deletes. */
+  /** Changes rows by itself; `undefined` deletes a row. */
   set(rows: Iterable<readonly [string, unknown]>): void {
     this.#version += 1;
     for (const [key, value] of rows) this.#rows.set(key, { value, version: this.#version });
   }
 
-  /** Forgets all clients, as after a restore. */
+  /** Forgets all clients, as a restored server does. */
   forget(): void {
     this.#groups.clear();
   }
@@ -61,7 +61,7 @@ export class ServerDouble {
     let group = this.#groups.get(clientGroupID);
     for (const call of mutations) {
       this.requests.calls += 1;
-      // A store that was known, and is forgotten, does not begin at its first id.
+      // A client that the server has forgotten does not begin at its first id.
       if (group === undefined && call.id !== 1) return { error: 'ClientStateNotFound' };
       group ??= new Map();
       this.#groups.set(clientGroupID, group);
@@ -135,7 +135,7 @@ export class ServerDouble {
   }
 }
 
-/** The members that a request must have, and no other ones. */
+/** Fails unless a request has exactly these members. */
 const MEMBERS = {
   pullVersion: 'clientGroupID cookie profileID pullVersion schemaVersion',
   pushVersion: 'clientGroupID mutations profileID pushVersion schemaVersion',
@@ -158,6 +158,6 @@ function check<T extends PullRequest | PushRequest>(request: T, version: keyof t
   return sent as unknown as T;
 }
 
-/** An answer of JSON. */
+/** Returns an answer of JSON. */
 export const json = (body: unknown, status = 200): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });

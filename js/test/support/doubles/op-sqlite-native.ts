@@ -1,10 +1,9 @@
 /**
- * A stand-in for the native half of op-sqlite, over the SQLite of tests: what its C++ hands to the
- * JavaScript half, be that another stand-in (`op-sqlite-shapes.ts`) or as it is published. As there, a
- * database works in a thread of its own, one task after the other; while one waits for a lock,
- * JavaScript runs on.
+ * A stand-in for the native half of op-sqlite, over the SQLite of tests: it hands the values of its C++ to the
+ * JavaScript half, which is another stand-in (`op-sqlite-shapes.ts`) or the published one. As in the original, a
+ * database works in a thread of its own, one task after the other; while one waits for a lock, JavaScript continues.
  *
- * It stands in for `react-native` as well, of which the published half imports two names.
+ * It stands in for `react-native` as well: the published half imports two names of that.
  */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,11 +14,11 @@ export const Platform = { OS: 'android' };
 
 export type Values = readonly unknown[] | undefined;
 
-/** What differs from version to version. */
+/** The differences between versions. */
 export interface Native {
   /** Before version 17 `executeRaw` gave the rows alone. */
   readonly isRawAlone: boolean;
-  /** Where databases are whose location is not told. */
+  /** Folder of databases that are opened without a location. */
   readonly folder: string;
   readonly isEncrypting?: boolean;
   /** The keys that databases were opened with, by path. */
@@ -32,7 +31,7 @@ interface Result {
   readonly columnNames: string[];
 }
 
-/** What `globalThis.__OPSQLiteProxy` is on a phone. */
+/** Returns `globalThis.__OPSQLiteProxy` as it is on a phone. */
 export function nativeProxy(native: Native) {
   return {
     open(options: { name: string; location?: string; encryptionKey?: string }) {
@@ -60,7 +59,7 @@ class NativeDatabase {
   constructor(path: string, native: Native) {
     this.#path = path;
     this.#native = native;
-    // Waiting is done here: SQLite would keep the only thread of the test.
+    // The wait is here: SQLite would block the only thread of the test.
     this.#db = new Sqlite(path, { timeout: 0 });
   }
 
@@ -91,7 +90,7 @@ class NativeDatabase {
       },
       executeBatch: (commands: readonly [string, Values?][]) => {
         const all = commands.flatMap(([sql, values]) =>
-          // An object in the first place is taken for the first of several lists.
+          // The native half takes an object in the first place for the first of several lists.
           typeof values?.[0] === 'object' && values[0] !== null
             ? values.map((one) => ({ sql, bound: variants(one as Values) }))
             : [{ sql, bound: variants(values) }],
@@ -160,11 +159,11 @@ class NativeDatabase {
   }
 }
 
-/** A row by the names of its columns. */
+/** Returns a row by the names of its columns. */
 export const namedRow = (names: readonly string[], row: readonly unknown[]) =>
   Object.fromEntries(row.map((value, at) => [names[at], value]));
 
-/** Copies, as the C++ does while JavaScript waits. */
+/** Copies the values, as the C++ does while JavaScript waits. */
 export function variants(values: Values): unknown[] {
   return (values ?? []).map((value) => {
     if (value instanceof ArrayBuffer) return Buffer.from(value.slice(0));

@@ -1,4 +1,4 @@
-/** What `@op-engineering/op-sqlite` is in tests, where nobody names a version. */
+/** `@op-engineering/op-sqlite` in tests that name no version. */
 import { nodePackage } from './op-sqlite-shapes.js';
 
 export const { open, isSQLCipher, isLibsql } = nodePackage('18');

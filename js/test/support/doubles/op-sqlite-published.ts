@@ -1,6 +1,6 @@
 /**
- * The JavaScript of op-sqlite as it is published, in the place of the stand-ins: of the versions that
- * `HEDGEROW_OP_SQLITE` lists, which `scripts/op-sqlite.mjs` has fetched and runs the tests with.
+ * The published JavaScript of op-sqlite in the place of the stand-ins, in the versions that `HEDGEROW_OP_SQLITE` lists.
+ * `scripts/op-sqlite.mjs` fetches these and runs the tests with them.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { type Native, nativeProxy } from './op-sqlite-native.js';
 
 const listed = process.env.HEDGEROW_OP_SQLITE?.split(',').filter(Boolean) ?? [];
 
-/** The versions, or nothing when stand-ins are to be tested. */
+/** The versions; `undefined` if stand-ins are tested. */
 export const publishedVersions = listed.length > 0 ? listed : undefined;
 
 const CACHE = fileURLToPath(new URL('../../../../.cache/op-sqlite', import.meta.url));
@@ -18,20 +18,20 @@ const natives = new Map<string, Native>();
 const load = (version: string, file: string): Promise<OpSqlite> =>
   import(/* @vite-ignore */ join(CACHE, version, 'package', file));
 
-/** The half that phones run, over the stand-in for the native one. */
+/** Loads the half that phones run, over the stand-in for the native one. */
 export async function publishedPackage(version: string, fresh: Native): Promise<OpSqlite> {
-  // It takes the native half once, when it is loaded.
+  // The package takes the native half once, when it is loaded.
   const native = Object.assign(natives.get(version) ?? {}, fresh);
   natives.set(version, native);
   (globalThis as { __OPSQLiteProxy?: unknown }).__OPSQLiteProxy = nativeProxy(native);
   return load(version, 'lib/module/functions.js');
 }
 
-/** The build for Node: over better-sqlite3, in the calling thread. */
+/** Loads the build for Node: over better-sqlite3, in the calling thread. */
 export async function publishedNodeBuild(version: string): Promise<OpSqlite> {
   const build = await load(version, 'node/dist/index.js');
   if (Number.parseInt(version, 10) > 15) return build;
-  // This one deletes in the working folder unless it is told, which its native half does not take.
+  // This build deletes in the working folder unless it gets a location, which its native half does not take.
   return {
     ...build,
     open(options) {

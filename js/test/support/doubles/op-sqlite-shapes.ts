@@ -1,7 +1,7 @@
 /**
- * Stand-ins for the npm package `@op-engineering/op-sqlite`, versions 15 to 18, as far as the adapter
- * uses it: for phones, over the stand-in for its native half, and its build for Node.
- * `op-sqlite-shapes.test.ts` tells what they have in common with the package; it runs over both.
+ * Stand-ins for the npm package `@op-engineering/op-sqlite`, versions 15 to 18, as far as the adapter uses it: one for
+ * phones, over the stand-in for its native half, and one for its build for Node. `op-sqlite-shapes.test.ts` checks the
+ * shared behaviour over both these and the package.
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ export function isRawAlone(version: string): boolean {
   return Number.parseInt(version, 10) < 17;
 }
 
-/** What an app for phones imports. */
+/** Returns the package that an app for phones imports. */
 export function phonePackage(native: Native): OpSqlite {
   const proxy = nativeProxy(native);
   return {
@@ -34,7 +34,7 @@ export function phonePackage(native: Native): OpSqlite {
           host.executeSync('COMMIT');
           return result;
         } catch (cause) {
-          // When SQLite has undone it already, it is this that fails, and this that is told.
+          // If SQLite has undone it already, this call fails, and the caller gets its error.
           host.executeSync('ROLLBACK');
           throw cause;
         }
@@ -54,13 +54,12 @@ export function phonePackage(native: Native): OpSqlite {
   };
 }
 
-/** What a script in Node imports: it works in the calling thread, and encrypts nothing. */
+/** Returns the package that a script in Node imports: it works in the calling thread, without encryption. */
 export function nodePackage(version: string): OpSqlite {
   return {
     isSQLCipher: () => false,
     isLibsql: () => false,
-    open: ({ name, location = '.' }) =>
-      new NodeDatabase(join(location, name), isRawAlone(version)),
+    open: ({ name, location = '.' }) => new NodeDatabase(join(location, name), isRawAlone(version)),
   };
 }
 
@@ -130,7 +129,7 @@ class NodeDatabase implements OpDatabase {
   }
 }
 
-/** Single statements fail with an error of the package, batches with one of the SQLite below it. */
+/** Single statements fail with an error of the package, batches with an error of the SQLite below it. */
 function told<T>(run: () => T): T {
   try {
     return run();

@@ -1,4 +1,4 @@
-/** The double of a server of plain rows: it keeps a version of each row, and takes a batch whole or not at all. */
+/** The double of a server of plain rows: it keeps a version of each row, and takes a batch completely or not at all. */
 import { isDeepStrictEqual } from 'node:util';
 import type {
   RestPulled,
@@ -8,7 +8,7 @@ import type {
 } from '../../../src/sync/rest/index.js';
 
 interface Versioned {
-  /** `undefined` of a deleted row. */
+  /** `undefined` for a deleted row. */
   readonly value: unknown;
   readonly version: number;
 }
@@ -17,9 +17,9 @@ export class RestDouble {
   readonly #rows = new Map<string, Versioned>();
   #version = 0;
   readonly requests = { pull: 0, push: 0, stale: 0 };
-  /** Keys that it refuses, and what it says then. */
+  /** Keys that it refuses, and its message for each. */
   readonly refuses = new Map<string, string>();
-  /** Whether it compares what a change is based on, and answers 409. */
+  /** Whether it compares the base version of a change, and answers 409. */
   compares = true;
 
   get rows(): Record<string, unknown> {
@@ -28,7 +28,7 @@ export class RestDouble {
     return Object.fromEntries(kept.map(([key, { value }]) => [key, value]));
   }
 
-  /** Changes rows by itself; `undefined` deletes. */
+  /** Changes rows by itself; `undefined` deletes a row. */
   set(rows: Readonly<Record<string, unknown>>): void {
     this.#version += 1;
     for (const [key, value] of Object.entries(rows)) this.#put(key, value);

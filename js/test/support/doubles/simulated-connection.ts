@@ -18,7 +18,7 @@ import type { World } from './simulated-storage.js';
 export class Connection implements SegmentStore {
   readonly #world: World;
   readonly epoch: number;
-  /** Those of a tab, which end when it is killed. */
+  /** The locks of a tab; they end when it is killed. */
   readonly locks: Locks;
   /** The tab was killed. */
   isKilled = false;
@@ -37,7 +37,7 @@ export class Connection implements SegmentStore {
             if (this.isKilled) return;
             const holding = hold(lock);
             await Promise.race([holding, killed]).catch(() => {});
-            // What a tab does after its end nobody hears of.
+            // A tab has no effects after its end.
             if (!this.isKilled) holding.then(resolve, reject);
           };
           locks.request(name, options, held).catch(reject);
@@ -46,13 +46,13 @@ export class Connection implements SegmentStore {
     };
   }
 
-  /** Ends the tab: its calls are never answered, and its locks are free. */
+  /** Ends the tab: its calls are never answered, and its locks become free. */
   kill(): void {
     this.isKilled = true;
     this.#onKill();
   }
 
-  /** Resolves to itself when it is open. */
+  /** Resolves to the connection when it is open. */
   opened(): Promise<this> {
     return this.#world.call(this, () => this);
   }

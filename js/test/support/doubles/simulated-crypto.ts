@@ -1,6 +1,6 @@
 /**
- * The part of WebCrypto that encryption uses, by Node's own functions: each answers in the turn in which it is called, so
- * that what follows is as a seed has it. That of the platform answers from other threads.
+ * The part of WebCrypto that encryption uses, by Node's own functions: each answers in the turn of its call, so a seed
+ * determines all that follows. The platform's WebCrypto answers from other threads.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 
@@ -30,7 +30,7 @@ const subtle = {
   async importKey(...call: Parameters<SubtleCrypto['importKey']>) {
     const [, bytes, algorithm] = call as unknown as [string, Uint8Array, string];
     const name = nameOf(algorithm);
-    // Signatures are the platform's.
+    // The platform makes the signatures.
     if (!/^(AES-(GCM|CTR)|HMAC|HKDF)$/.test(name)) return platform.importKey(...call);
     return { bytes: new Uint8Array(bytes), algorithm: { name }, usages: ['deriveBits'] };
   },
@@ -62,7 +62,7 @@ const subtle = {
   },
 };
 
-/** What is not here is the platform's. */
+/** The platform's WebCrypto provides all other members. */
 const value = new Proxy(platform, {
   get(_, name: keyof SubtleCrypto) {
     const own = subtle[name as keyof typeof subtle];
@@ -70,7 +70,7 @@ const value = new Proxy(platform, {
   },
 });
 
-/** Puts it in the place of the platform's; returns how to undo that. */
+/** Puts it in the place of the platform's; returns a function that undoes this. */
 export function simulateCrypto(): () => void {
   Object.defineProperty(globalThis.crypto, 'subtle', { value, configurable: true });
   return () => {

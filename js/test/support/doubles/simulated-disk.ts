@@ -1,8 +1,10 @@
-/** What a simulated store holds, how a transaction changes it, and how a power failure tears a segment. */
+/**
+ * The content of a simulated store, the effect of a transaction, and the ways in which a power failure tears a segment.
+ */
 import type { Durability, Ref, SegmentRecord } from '../../../src/storage/segment-store.js';
 import type { Random } from '../random.js';
 
-/** Segment ids of one reserved number. */
+/** Number of segment ids for each reserved number. */
 export const IDS_PER_WRITER = 2 ** 20;
 
 /** One transaction that changes something. */
@@ -35,7 +37,7 @@ export class Disk {
   }
 }
 
-/** What is given to a call to keep the same whatever happens to the caller's own. */
+/** Copies the arguments of a call, so that the caller's changes have no effect. */
 export const copyOf = (bytes: Uint8Array) => new Uint8Array(bytes);
 
 export function tear(segment: SegmentRecord, from: Random): SegmentRecord | undefined {

@@ -11,14 +11,14 @@ import type { World } from './simulated-storage.js';
 
 const MAIN = 'main';
 
-/** How a simulated store is stored. */
+/** The form of a simulated store at rest. */
 export interface Form {
   over(store: SegmentStore): SegmentStore;
-  /** The commit of a root in what is stored, as the world knows it. */
+  /** Returns the stored commit of a root, as the world knows it. */
   storedCommit(root: string): Promise<string>;
-  /** The storage of another world, with the same keys. */
+  /** Returns the storage of another world, with the same keys. */
   storage(world: Storage): Storage;
-  /** Nothing more is done with it. */
+  /** Ends its use. */
   end(): void;
 }
 
@@ -42,7 +42,7 @@ export class Sealing implements Form {
     this.#world = world;
   }
 
-  /** Makes the key of a world, which holds nothing else then: how a key is made is tested elsewhere. */
+  /** Makes the key of a world, which must be empty. Other tests cover the making of keys. */
   static async of(world: World): Promise<Sealing> {
     const restore = simulateCrypto();
     const appKey = new AppKey('test', { key: new Uint8Array(32).fill(7) });

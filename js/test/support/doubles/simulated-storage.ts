@@ -1,20 +1,19 @@
 /**
- * A storage of which everything follows from a seed: when calls take effect, when they are
- * answered, when the machine stops, and what of that which was not yet durable is then left.
+ * A storage that a seed determines: when calls take effect, when they are answered, when the machine stops, and which
+ * changes then survive that were not yet durable.
  *
- * The model. Transactions of one store take effect one after the other, in the order in which
- * they were begun, whoever began them, as those of IndexedDB with overlapping scopes do. The
- * answer comes later. What a transaction did is seen at once, and durable some time after, or
- * when a strict one is answered: its flush is one of the log, and so of all before it.
+ * The model. Transactions of one store take effect one after the other, in the order of their begin, across all tabs,
+ * as transactions of IndexedDB with overlapping scopes do. The answer comes later. The effect of a transaction is
+ * visible at once. It is durable some time later, or when a strict transaction is answered: its flush covers the log,
+ * and so all transactions before it.
  *
- * - A process that is killed loses what has not taken effect. What has is with the system.
- * - A tab that is killed loses its calls; the others go on.
- * - Power that fails also takes what is not durable: either the end of the log, as in engines
- *   with one log (LevelDB, SQLite), or any transactions on whose records no surviving one rests,
- *   which is more than these engines do. Of segments that were written relaxed and survive as
- *   records the bytes may be torn, zeroed, or gone: Chromium and Firefox keep large values in
- *   files of their own. Where `filesApart`, a flush of the log is none of these files.
- *   A strict write is whole or absent: its files are flushed before its record.
+ * - A killed process loses calls without effect. The system keeps all effects.
+ * - A killed tab loses its calls; the others continue.
+ * - A power failure also takes changes that are not durable: either the end of the log, as in engines with one log
+ *   (LevelDB, SQLite), or any transactions on whose records no surviving one rests, which is more than these engines
+ *   lose. Segments that were written relaxed and survive as records may have torn, zeroed or missing bytes: Chromium
+ *   and Firefox keep large values in files of their own. Where `filesApart`, a flush of the log does not flush these
+ *   files. A strict write is whole or absent: its files are flushed before its record.
  */
 import { localLocks } from '../../../src/base/locks.js';
 import type { Ref, SegmentRecord, Storage } from '../../../src/storage/segment-store.js';
@@ -22,21 +21,21 @@ import type { Random } from '../random.js';
 import { Connection } from './simulated-connection.js';
 import { Disk, IDS_PER_WRITER, type Transaction, tear } from './simulated-disk.js';
 
-/** How a crash comes about. */
+/** The kinds of crashes. */
 export type Crash = 'process' | 'power';
 
 interface Call {
   readonly connection: Connection;
-  /** Takes effect; returns what answers it. */
+  /** Takes effect; returns a function that answers it. */
   run(): () => void;
 }
 
-/** What a crash left. */
+/** The state that a crash left. */
 export interface Remains {
   readonly kind: Crash;
-  /** Generation of the newest commit that must be there. */
+  /** Generation of the newest commit that must have survived. */
   readonly least: number;
-  /** Whether bytes that were handed over are gone though something later stayed. */
+  /** Whether handed-over bytes are gone although something later survived. */
   readonly isDamaged: boolean;
 }
 
@@ -45,9 +44,9 @@ export class World implements Storage {
   readonly #from: Random;
   #seen = new Disk();
   #durable = new Disk();
-  /** What is seen and not yet durable. */
+  /** Transactions that are visible and not yet durable. */
   #log: Transaction[] = [];
-  /** Segments that are durable as records, and not as bytes. */
+  /** Segments that are durable as records but not as bytes. */
   #files = new Set<number>();
   readonly #filesApart: boolean;
   #queue: Call[] = [];
@@ -60,12 +59,12 @@ export class World implements Storage {
   /** All segments ever written, and all commits ever made, by their hash. */
   readonly #everWritten = new Map<number, SegmentRecord>();
   readonly #commits = new Map<string, Ref>();
-  /** Ids that nobody may use again; those that a power failure took may be. */
+  /** Ids that no writer may use again; ids that a power failure took are free. */
   #ids = new Set<number>();
   #strictGeneration = 0;
   /** The name of the ref of the main branch, as it is stored. */
   #main = 'main';
-  /** Refs that are there from the beginning. */
+  /** Refs that exist from the beginning. */
   #first: readonly Ref[] = [];
   events = 0;
   transactions = 0;
@@ -85,7 +84,7 @@ export class World implements Storage {
     return [...this.#commits.values()].filter(({ name }) => name === this.#main);
   }
 
-  /** Before anything else: has refs, and another name for the main branch. */
+  /** Begins with refs and another name for the main branch; called before everything else. */
   begin(refs: readonly Ref[], main: string): void {
     this.#main = main;
     this.#first = refs;
@@ -94,7 +93,7 @@ export class World implements Storage {
     }
   }
 
-  /** Changes when everything stops: what goes on from before is of a process that is gone. */
+  /** Changes when everything stops: code that runs on from an earlier life belongs to a dead process. */
   get life(): number {
     return this.#epoch;
   }
@@ -107,12 +106,12 @@ export class World implements Storage {
     });
   }
 
-  /** What was asked of `crashAfter` no longer counts. */
+  /** Cancels the crash of `crashAfter`. */
   crashNever(): void {
     this.#eventsLeft = Number.POSITIVE_INFINITY;
   }
 
-  /** Everything stops: no call under way is ever answered. */
+  /** Stops everything: calls under way are never answered. */
   end(): void {
     this.#epoch += 1;
     this.#locks = localLocks();
@@ -121,7 +120,7 @@ export class World implements Storage {
     this.#eventsLeft = Number.POSITIVE_INFINITY;
   }
 
-  /** Everything stops by a crash. Tells what is left. */
+  /** Stops everything by a crash; returns the state that it left. */
   crash(kind: Crash): Remains {
     this.end();
     const acknowledged = this.#strictGeneration;
@@ -164,13 +163,13 @@ export class World implements Storage {
     return isDamaged;
   }
 
-  /** The log up to some point. */
+  /** Picks the log up to some point. */
   #prefix() {
     const end = this.#from.below(this.#log.length + 1);
     return { transactions: this.#log.slice(0, end), hasHole: false };
   }
 
-  /** Any transactions, but none without those that it rests on. */
+  /** Picks any transactions, together with all those on which they rest. */
   #independent() {
     const from = this.#from;
     const dropping = from.pick([0.1, 0.5, 0.9]);
@@ -186,7 +185,7 @@ export class World implements Storage {
         ...deletes.map((id) => `segment ${id}`),
       ];
       const writers = segments.map(({ id }) => `writer ${Math.floor(id / IDS_PER_WRITER)}`);
-      // What is deleted is of no use to the commits before: in that order only.
+      // A deletion must not survive the loss of earlier commits: those may still need the segment.
       const rests = deletes.length > 0 && lost.size > 0;
       const isLost = rests || [...changes, ...writers].some((record) => lost.has(record));
       if (isLost || from.next() < dropping) {
@@ -201,7 +200,7 @@ export class World implements Storage {
     return { transactions, hasHole };
   }
 
-  /** A store of its own that holds all that was ever written, at one of its commits. */
+  /** Returns a store of its own that holds everything ever written, at one of its commits. */
   intact(commit: string): Storage {
     const disk = new Disk();
     disk.segments = this.#everWritten;
@@ -212,12 +211,12 @@ export class World implements Storage {
     return world;
   }
 
-  /** Whether a commit was made, at some time. */
+  /** Returns whether a commit was ever made. */
   isCommit(commit: string): boolean {
     return /^0*$/.test(commit) || this.#commits.has(commit);
   }
 
-  /** A connection that can be killed before it is open. */
+  /** Returns a connection that can be killed before it is open. */
   connect(): Connection {
     return new Connection(this, this.#epoch, this.#locks);
   }
@@ -230,7 +229,7 @@ export class World implements Storage {
     throw new Error('not simulated');
   }
 
-  /** Has a call take effect in its turn, and answers it later. */
+  /** Makes a call take effect in its turn, and answers it later. */
   call<T>(connection: Connection, run: (disk: Disk) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       if (!this.#isAlive(connection)) return;
@@ -247,7 +246,7 @@ export class World implements Storage {
     });
   }
 
-  /** As `call`, of what changes the store if `make` returns a transaction. */
+  /** As `call`, but changes the store if `make` returns a transaction. */
   change<T>(
     connection: Connection,
     make: (disk: Disk) => { transaction?: Transaction; result: T },
@@ -300,7 +299,7 @@ export class World implements Storage {
     setImmediate(() => this.#tick());
   }
 
-  /** One event: something takes effect, is answered or becomes durable, or all ends. */
+  /** Runs one event: a call takes effect or is answered, a change becomes durable, or everything ends. */
   #tick(): void {
     this.#isPumping = false;
     this.events += 1;

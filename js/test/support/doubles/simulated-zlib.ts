@@ -1,5 +1,5 @@
 /**
- * The part of zlib that is used, in the turn in which it is called: what follows is as a seed has it, and nobody waits for other
+ * The used part of zlib, in the turn of the call: a seed determines all that follows, and no call waits for other
  * threads. It deflates less, and so takes less time.
  */
 import { builtinIfAny } from '../../../src/base/node-builtin.js';
@@ -13,7 +13,7 @@ interface Zlib {
 
 type Done = (cause: unknown, result?: unknown) => void;
 
-/** Tells the outcome as zlib does. */
+/** Reports the outcome as zlib does. */
 function tell(run: () => unknown, done: Done): void {
   let result: unknown;
   try {
@@ -25,7 +25,7 @@ function tell(run: () => unknown, done: Done): void {
   done(null, result);
 }
 
-/** Puts it in the place of Node's; returns how to undo that. */
+/** Puts it in the place of Node's; returns a function that undoes this. */
 export function simulateZlib(): () => void {
   const zlib = builtinIfAny<Zlib>('node:zlib');
   // Browsers have streams.

@@ -1,16 +1,16 @@
-/** Storage of which one call waits until it is let go: what happens meanwhile can be looked at. */
+/** Storage that holds one call until the test releases it, so that the test can look at the store in the meantime. */
 import type { SegmentStore, Storage, WriteBatch } from '../../../src/storage/segment-store.js';
 
 export interface StuckStorage extends Storage {
   /** How many calls were made to its stores. */
   readonly calls: number;
-  /** Whether a call waits, and whether it is one that moves a ref. */
+  /** Whether a call waits, and whether it moves a ref. */
   readonly stuck: 'no' | 'yes' | 'commit';
   /** How many calls that move a ref are under way. */
   readonly committing: number;
-  /** Has the `nth` call from now on wait, from 1. */
+  /** Makes the `nth` call from now on wait, counted from 1. */
   stickAt(nth: number): void;
-  /** Lets all calls go on. */
+  /** Lets all calls continue. */
   release(): void;
 }
 

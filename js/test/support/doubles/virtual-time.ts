@@ -1,6 +1,6 @@
 /**
- * Makes a run depend on nothing but a seed: the clock, the timers, `Math.random` and the start of
- * an instance, which else comes when the engine likes. The order of immediates is that of calls.
+ * Makes a run depend only on a seed: the clock, the timers, `Math.random` and the start of an instance, whose time the
+ * engine would choose. Immediates keep the order of their calls.
  */
 import type { Random } from '../random.js';
 
@@ -16,17 +16,17 @@ let readings = 0;
 
 type Call = (...args: unknown[]) => unknown;
 
-/** Instances of runs that are over: `start` makes them as new, at a tenth of the cost. */
+/** Instances of runs that are over: `start` resets them, at a tenth of the cost of new ones. */
 const idle: WebAssembly.Instance[] = [];
 const MAX_IDLE_BYTES = 8 << 20;
 
-/** Node has modules of its own. */
+/** Whether it is the core: Node has WebAssembly modules of its own. */
 function isCore(module: unknown): boolean {
   if (!(module instanceof WebAssembly.Module)) return false;
   return WebAssembly.Module.exports(module).some(({ name }) => name === 'add_table');
 }
 
-/** Lends instances for one run; what calls them after its end does nothing. */
+/** Lends instances for one run; calls of them after its end have no effect. */
 class Lender {
   readonly #lent: WebAssembly.Instance[] = [];
   #isOver = false;
@@ -52,8 +52,8 @@ class Lender {
 }
 
 /**
- * Takes the clock away from the platform; returns how to give it back. Timers of a process that is
- * gone do not ring: `life` names the one that lives.
+ * Takes the clock away from the platform; returns a function that gives it back. Timers of a dead process do not ring:
+ * `life` names the living one.
  */
 export function virtualTime(from: Random, life: () => unknown = () => 0): () => void {
   let nowMs = 0;
@@ -93,7 +93,7 @@ export function tick(): Promise<void> {
   });
 }
 
-/** Resolves when nobody has looked at the clock for some turns: nothing is at work. */
+/** Resolves when no code has read the clock for some turns: all work has ended. */
 export async function quiet(): Promise<void> {
   for (let still = 0; still < 3; still++) {
     const before = readings;
@@ -102,7 +102,7 @@ export async function quiet(): Promise<void> {
   }
 }
 
-/** As `call`, or an error when it takes so long in real time. */
+/** As `call`, but an error if it takes so long in real time. */
 export async function inRealTime<T>(ms: number, call: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-/** Storage that records writes, and lets a test change what a store reads. */
+/** Storage that records writes, and lets a test change the results of reads. */
 import {
   cutSegment,
   type SegmentRecord,
@@ -16,7 +16,7 @@ export interface Hooks {
   written?(): void;
   /** Called before each deletion; may delay it. */
   delete?(): Promise<void>;
-  /** Changes what is loaded, or delays it. */
+  /** Changes or delays the result of a load. */
   load?(loaded: StoreContents): StoreContents | Promise<StoreContents>;
   /** Changes a segment that is read. */
   read?(id: number, segmentBytes: Uint8Array): Uint8Array | undefined;
@@ -26,7 +26,7 @@ export interface WatchedStorage extends Storage {
   readonly hooks: Hooks;
   /** The segments that are stored, in the order in which they were written. */
   readonly stored: Map<number, SegmentRecord>;
-  /** The batches that were written, without refused ones. */
+  /** The written batches, without refused ones. */
   readonly written: WriteBatch[];
   closed: number;
 }

@@ -1,6 +1,6 @@
-/** Message channels of tests, and all that is to be closed after a test. */
+/** Message channels of tests, and all things to be closed after a test. */
 
-/** What a test has to close. */
+/** Things that a test has to close. */
 export const opened: (() => unknown)[] = [];
 
 export async function closeAll(): Promise<void> {
@@ -22,7 +22,7 @@ export function wire(): Wire {
   return { page: port1, host: port2 };
 }
 
-/** A wire on which a test counts messages, and holds up those to the page, as for a page that is frozen. */
+/** A wire whose messages a test counts; it can hold up the messages to the page, as for a frozen page. */
 export interface Relay extends Wire {
   /** All messages that the worker has sent. */
   readonly sent: (readonly unknown[])[];

@@ -1,4 +1,4 @@
-/** What definitions make of rows: a model of indexes, of sum trees that follow rows, and of the rules that these are. */
+/** The effects of definitions on rows: a model of indexes, of sum trees that follow rows, and of the rules of these. */
 import { expect } from 'vitest';
 import {
   type IndexDefinitions,
@@ -18,7 +18,7 @@ import { hex, sha256 } from './sum-reference.js';
 
 export type Rows = Map<string, unknown>;
 
-/** How a store is opened. */
+/** The definitions that a store is opened with. */
 export interface Definitions {
   readonly indexes: IndexDefinitions | undefined;
   readonly sums: SumDefinitions | undefined;
@@ -41,19 +41,19 @@ const RULES: readonly SumDefinition[] = [
 const NAMES = ['a', 'b'];
 export const KEYS = ['s/1', 's/2', 's/3', 's/4', 't/1', 't/2', 'u'];
 
-/** Definitions that a store may be opened with; `undefined` where `mayKeep` what there is. */
+/** Returns random definitions for the opening of a store; with `mayKeep`, `undefined` may keep the present ones. */
 export function someDefinitions(from: Random, mayKeep: boolean): Definitions {
   const some = <T>(all: readonly (readonly [string, T])[]) =>
     Object.fromEntries(all.filter(() => from.next() < 0.5));
   const isKept = () => mayKeep && from.next() < 0.2;
   const sums = NAMES.map((name) => [name, from.pick(RULES)] as const);
   const indexes = isKept() ? undefined : some(Object.entries(INDEXES));
-  // So that a store comes to the root of a fresh one.
+  // Without other indexes the store comes to the root of a fresh one.
   const dropOtherIndexes = indexes !== undefined;
   return { indexes, sums: isKept() ? undefined : some(sums), dropOtherIndexes };
 }
 
-/** A row, which breaks a rule now and then. */
+/** Returns a row, which sometimes breaks a rule. */
 export function someRow(from: Random): unknown {
   const number = () => {
     const kind = from.below(16);
@@ -69,7 +69,7 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 export const areSame = (a: Rows, b: Rows) => same(sorted(a), sorted(b));
 
-/** The leaves of a tree, by their keys in hexadecimal; `undefined` when the rows break its rule. */
+/** Returns the leaves of a tree, by their keys in hexadecimal; `undefined` if the rows break its rule. */
 function leavesOf(rows: Rows, { prefix = '', sum }: SumDefinition) {
   const leaves = new Map<string, bigint>();
   for (const [key, row] of rows) {
@@ -82,12 +82,12 @@ function leavesOf(rows: Rows, { prefix = '', sum }: SumDefinition) {
   return leaves;
 }
 
-/** Whether rows break one of the rules. */
+/** Returns whether rows break one of the rules. */
 export function areBroken(rows: Rows, sums: SumDefinitions = {}): boolean {
   return Object.values(sums).some((rule) => leavesOf(rows, rule) === undefined);
 }
 
-/** The merge of three by the book. */
+/** Merges three states of rows by the specification. */
 export function merged(
   base: Rows,
   ours: Rows,
@@ -107,7 +107,7 @@ export function merged(
 
 const roots = new Map<string, Promise<string>>();
 
-/** The root of a fresh store with these rows and definitions. */
+/** Returns the root of a fresh store with these rows and definitions. */
 export function freshRoot(
   rows: Rows,
   { indexes, sums }: Pick<Definitions, 'indexes' | 'sums'>,
@@ -125,7 +125,7 @@ export function freshRoot(
   return root;
 }
 
-/** The root of a tree, which another tab may make by another definition, again and again. */
+/** Returns the root of a tree; tries again while another tab replaces the tree by its own definition. */
 async function rootOf(tree: SumTree): Promise<SumRoot> {
   for (;;) {
     try {
@@ -138,8 +138,8 @@ async function rootOf(tree: SumTree): Promise<SumRoot> {
 }
 
 /**
- * Holds a handle to what its rows and its definitions say. When `isAlone`, no other definitions are in use, and it
- * comes to the root of a fresh store.
+ * Compares a handle with its rows and its definitions. With `isAlone`, no other definitions are in use, and the handle
+ * must come to the root of a fresh store.
  */
 export async function check(
   db: Store,

@@ -40,21 +40,21 @@ function compareScalars(a: Scalar, b: Scalar): number {
 
 const listOf = (key: SecondaryKey) => (Array.isArray(key) ? key : [key]) as readonly Scalar[];
 
-/** The columns of a definition. */
+/** Returns the columns of a definition. */
 export const columnsOf = ({ path }: IndexDefinition): readonly IndexColumn[] =>
   (Array.isArray(path) ? path : [path]) as readonly IndexColumn[];
 
-/** What parts words: whatever is no letter, digit or mark, by the ranges of `docs/api.md`. */
+/** Separators between words: all characters but letters, digits and marks, by the ranges of `docs/api.md`. */
 const SEPARATORS =
   /[\0-/:-@[-`{-\u00bf\u00d7\u060c-\u061f\u06d4\u0964\u0965\u2000-\u2bff\u2e00-\u3004\u3008-\u3020\ufeff-\uff0f\uff1a-\uff20\uff5b-\uff65]+/u;
 
-/** The characters that are lower-cased: of other scripts the capitals stay. */
+/** Characters that become lower case; capitals of other scripts stay. */
 const CAPITALS =
   /[A-Z\u00c0-\u017f\u0386-\u03ab\u0400-\u042f\u048a-\u04bf\u04c1-\u052f\u01a0-\u01a5\u01af\u01b7\u01cd-\u01dc\u01de-\u01ef\u01f4\u01f8-\u021f\u0226-\u0233\u1e00-\u1e95\u1ea0-\u1eff]/gu;
 const PARTS = /[\u0300-\u033f\u1161-\u1175\u11a8-\u11c2]/;
 const COMPOSED = /^[\u00c0-\u024f\u0370-\u04ff\u1e00-\u1eff\uac00-\ud7a3]$/;
 
-/** A word whose letters are each one character, and of which the first 64 count. */
+/** Composes the letters of a word into one character each, and cuts it after 64 of them. */
 function whole(word: string): string {
   const chars: string[] = [];
   for (const char of word) {
@@ -67,11 +67,11 @@ function whole(word: string): string {
   return chars.slice(0, 64).join('');
 }
 
-/** The words of a text, by the functions of JavaScript. */
+/** Returns the words of a text, by the functions of JavaScript. */
 export function modelWords(text: string): string[] {
   if (/\p{Surrogate}/u.test(text)) return [];
   const words = text.split(SEPARATORS).filter((word) => word !== '');
-  // Of `\u0130` only the letter.
+  // `\u0130` becomes two characters: keeps the letter.
   const small = (char: string) => [...char.toLowerCase()][0] as string;
   return words.map((word) => whole(word.replace(CAPITALS, small).replaceAll('\u03c2', '\u03c3')));
 }
@@ -86,12 +86,12 @@ function compareSecondary(a: SecondaryKey, b: SecondaryKey): number {
   return 0;
 }
 
-/** The order of entries in an index. */
+/** Compares entries by their order in an index. */
 export function comparePositions(a: EntryPosition, b: EntryPosition): number {
   return compareSecondary(a[0], b[0]) || compareKeys(a[1], b[1]);
 }
 
-/** What a column lists of a member, before null and what is no scalar are left out. */
+/** Returns the values of a member in a column, before null and non-scalars are left out. */
 function listedOf(member: unknown, hasWords: boolean): unknown[] {
   if (!Array.isArray(member)) {
     if (!hasWords || typeof member !== 'string') return [member];
@@ -103,7 +103,7 @@ function listedOf(member: unknown, hasWords: boolean): unknown[] {
     : member.flatMap((one) => (Array.isArray(one) ? [one] : listedOf(one, hasWords)));
 }
 
-/** All entries of an index in order. */
+/** Returns all entries of an index in order. */
 export function entriesOfRows(definition: IndexDefinition, rows: readonly Entry[]): IndexedEntry[] {
   const { prefix = '', nulls = false, below } = definition;
   const columns = columnsOf(definition);
@@ -131,7 +131,7 @@ export function entriesOfRows(definition: IndexDefinition, rows: readonly Entry[
   return found.sort((a, b) => comparePositions([a[2], a[0]], [b[2], b[0]]));
 }
 
-/** The expected result of a scan of a range of them. */
+/** Returns the expected result of a scan of a range of them. */
 export function selectEntries(
   entries: readonly IndexedEntry[],
   range: Omit<IndexScanOptions, 'index'>,
@@ -147,7 +147,7 @@ export function selectEntries(
       if (reverse ? order >= 0 : order <= 0) return false;
     }
     if (equals !== undefined && compareSecondary(secondary, equals) !== 0) return false;
-    // Everything else is about the columns that come then.
+    // The other options concern the columns that follow.
     const rest = listOf(secondary).slice(skipped);
     const [first] = rest;
     if (one !== undefined && typeOf(first) !== typeOf(one)) return false;
@@ -162,7 +162,7 @@ export function selectEntries(
   return (reverse ? found.reverse() : found).slice(offset, offset + limit);
 }
 
-/** How many of the entries, in the order of a scan, come before a position. */
+/** Returns how many of the entries, in the order of a scan, come before a position. */
 export function rankOf(
   entries: readonly IndexedEntry[],
   at: EntryPosition,

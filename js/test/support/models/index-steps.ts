@@ -75,7 +75,7 @@ export async function step(
       tx.delete(key);
       return { op: 'delete', key };
     default: {
-      // The value that it puts depends on the rows that it has read.
+      // The new value depends on the rows that the step has read.
       const text = JSON.stringify(before, (_, v) => (v instanceof Uint8Array ? v.length : v));
       const seed = [...text].reduce((sum, c) => (sum * 31 + (c.codePointAt(0) ?? 0)) % 9973, 7);
       const value = rowValue(random(seed));
@@ -85,7 +85,7 @@ export async function step(
   }
 }
 
-/** The expected result of a step; applies its edit to the model. */
+/** Returns the expected result of a step; applies its edit to the model. */
 export function replay(
   rows: Map<string, unknown>,
   definitions: IndexDefinitions,
@@ -115,7 +115,7 @@ export function replay(
   }
 }
 
-/** The first step with a wrong result. */
+/** Returns the first step with a wrong result. */
 export function fault(
   rows: Map<string, unknown>,
   definitions: IndexDefinitions,

@@ -10,7 +10,7 @@ import type { Random } from '../random.js';
 import { columnsOf, entriesOfRows, type IndexedEntry, selectEntries } from './index-model.js';
 import { sorted } from './store-model.js';
 
-// Includes keys whose order in UTF-16 differs from that in UTF-8.
+// Includes keys whose order in UTF-16 differs from their order in UTF-8.
 export const KEYS = [
   'k',
   'k0',
@@ -49,7 +49,7 @@ export function definitionsOf(from: Random): IndexDefinitions {
   return Object.fromEntries(from.shuffle(POOL).slice(0, 1 + from.below(3)));
 }
 
-/** The values of a history with few values, in which ranges have several entries. */
+/** Few values, so that ranges have several entries. */
 let palette: readonly (string | number | boolean)[] = [];
 
 export function choosePalette(from: Random): void {
@@ -89,7 +89,7 @@ export function rowValue(from: Random): unknown {
 
 export type Range = Omit<IndexScanOptions, 'signal' | 'wait'>;
 
-/** A scalar that a range of this index may have. */
+/** Returns a scalar that a range of this index may have. */
 const boundOf = (from: Random, { nulls }: IndexDefinition): Scalar =>
   nulls && from.below(4) === 0 ? null : scalarOf(from);
 
@@ -121,7 +121,7 @@ export function rangeOf(from: Random, definitions: IndexDefinitions): Range {
   };
 }
 
-/** A position in an index, of an entry that may be there or not. */
+/** Returns a position in an index; its entry may be absent. */
 export function positionIn(
   from: Random,
   definitions: IndexDefinitions,
@@ -132,7 +132,7 @@ export function positionIn(
   return [scalars.length === 1 ? (scalars[0] as Scalar) : scalars, from.pick(KEYS)];
 }
 
-/** The expected entries of a range of an index. */
+/** Returns the expected entries of a range of an index. */
 export function modelOf(
   rows: ReadonlyMap<string, unknown>,
   definitions: IndexDefinitions,

@@ -19,7 +19,7 @@ export async function expectStore(db: Store, rows: Model, message = ''): Promise
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** A three-way merge of models; `decide` resolves conflicts. */
+/** Merges models three ways; `decide` resolves conflicts. */
 export function merged(
   base: Model,
   ours: Model,
@@ -44,7 +44,7 @@ export function merged(
   return { result, conflicts: conflicts.sort(), applied };
 }
 
-/** Storage whose handles are like those of several tabs that get no messages from each other. */
+/** Storage whose handles behave like several tabs that get no messages from each other. */
 export function tabs(): Storage {
   return { ...memory(), isShared: true };
 }

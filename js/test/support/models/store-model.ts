@@ -1,21 +1,21 @@
-/** What a store should hold: a plain sorted array, and reads of it that cannot be wrong. */
+/** The expected content of a store: a plain sorted array, and simple reads of it. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { HedgerowError, memory, open, type ScanOptions, type Store } from '../../../src/index.js';
 
 export type Entry = [key: string, value: unknown];
 
-/** The order of keys: by their bytes in UTF-8, which is not that of JavaScript's `<`. */
+/** Compares keys by their bytes in UTF-8, which differs from JavaScript's `<`. */
 export function compareKeys(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** Entries in the order of their keys; of equal keys the last wins. */
+/** Sorts entries by their keys; of equal keys the last wins. */
 export function sorted(entries: Iterable<readonly [string, unknown]>): Entry[] {
   return [...new Map(entries)].sort(([a], [b]) => compareKeys(a, b));
 }
 
-/** What a scan of sorted entries should give. */
+/** Returns the expected result of a scan of sorted entries. */
 export function select(entries: readonly Entry[], options: ScanOptions): Entry[] {
   const { prefix, gt, gte, lt, lte, after } = options;
   const { reverse = false, offset = 0, limit = Infinity } = options;
@@ -31,22 +31,22 @@ export function select(entries: readonly Entry[], options: ScanOptions): Entry[]
   return (reverse ? found.reverse() : found).slice(offset, offset + limit);
 }
 
-/** How many of the entries, in the order of a scan, come before a key. */
+/** Returns how many of the entries, in the order of a scan, come before a key. */
 export function rankIn(entries: readonly Entry[], at: string, reverse = false): number {
   return entries.filter(([key]) => (reverse ? -1 : 1) * compareKeys(key, at) < 0).length;
 }
 
-/** An open store in memory, holding `entries`. */
+/** Opens a store in memory that holds `entries`. */
 export async function storeOf(entries: readonly (readonly [string, unknown])[] = []) {
   const db = await open('test', { storage: memory() });
   if (entries.length > 0) await db.putMany(entries);
   return db;
 }
 
-/** How `expect.poll` waits for other handles, which hear of a commit a moment later. */
+/** Options of `expect.poll` for other handles, which hear of a commit a moment later. */
 export const SOON = { interval: 2, timeout: 20_000 };
 
-/** All that a store holds. */
+/** Returns all entries of a store. */
 export function all(db: Store): Promise<Entry[]> {
   return db.scan().toArray();
 }
@@ -65,7 +65,7 @@ function short(value: unknown): unknown {
   return Array.isArray(value) ? value.map(short) : value;
 }
 
-/** `{ name, code, ... }` of the error that a call must fail with. */
+/** Returns the matcher of the error that a call must fail with: `{ name, code, ... }`. */
 export function failure(code: HedgerowError['code'], facts: Partial<HedgerowError> = {}) {
   return expect.objectContaining({
     name: code === 'aborted' ? 'AbortError' : 'HedgerowError',
@@ -74,7 +74,7 @@ export function failure(code: HedgerowError['code'], facts: Partial<HedgerowErro
   });
 }
 
-/** `change` must fail as `error` says and leave the store as it was, and able to work. */
+/** Expects that `change` fails as `error` says, and that the store then is unchanged and still works. */
 export async function refuses(
   db: Store,
   change: () => Promise<unknown>,
@@ -91,10 +91,10 @@ export async function refuses(
   expect(db.root, message).toBe(root);
 }
 
-/** Time after which a call counts as hung, in milliseconds: far more than it takes, since the machine may be busy. */
+/** Milliseconds after which a call counts as hung: far more than it takes, since the machine may be busy. */
 const HUNG_MS = 20_000;
 
-/** Settles with a call; rejects when it takes longer than `ms`. */
+/** Settles with a call; rejects if it takes longer than `ms`. */
 export async function within<T>(call: Promise<T>, ms = HUNG_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -107,7 +107,7 @@ export async function within<T>(call: Promise<T>, ms = HUNG_MS): Promise<T> {
   }
 }
 
-/** The error that a call throws in its turn. */
+/** Returns the error that a call throws synchronously. */
 export function thrown(call: () => unknown): HedgerowError {
   try {
     call();
@@ -118,7 +118,7 @@ export function thrown(call: () => unknown): HedgerowError {
   return expect.fail('it has not thrown');
 }
 
-/** The members that have a value. */
+/** Returns the members that have a value. */
 export const defined = <T extends object>(members: T) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [Name in keyof T]?: Exclude<T[Name], undefined>;

@@ -1,6 +1,6 @@
 /**
- * A sum tree by the rules, node by node, in memory. It is slow, and shares nothing with the code under
- * test, not even the hash.
+ * A sum tree by the rules, node by node, in memory. It is slow, and shares no code with the code under test, not even
+ * the hash.
  */
 import { createHash } from 'node:crypto';
 
@@ -90,7 +90,7 @@ export class ReferenceTree {
     return { hash: hex(this.#root.hash), sum: this.#root.sum };
   }
 
-  /** The true claim of a key. */
+  /** Returns the true claim of a key. */
   claim(key: Uint8Array): Leaf | null {
     return this.leaves.get(hex(key)) ?? null;
   }
@@ -112,7 +112,7 @@ export class ReferenceTree {
       for (const side of [0, 1]) {
         if (asked[side]!.length > 0) visit(sides[side]!, asked[side]!, depth + 1);
       }
-      // A side without a claim is written after the other.
+      // A side without a claim is written after the other side.
       for (const side of [0, 1]) if (asked[side]!.length === 0) proof.tell(sides[side]!, depth + 1);
     };
     if (keys.length > 0) visit(this.#root, keys, 0);

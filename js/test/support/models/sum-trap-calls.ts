@@ -1,4 +1,4 @@
-/** Random calls on sum trees, each of which may fail, and a model of the store after them. */
+/** Random calls on sum trees, any of which may fail, and a model of the store after them. */
 import type { Store, SumLeaf } from '../../../src/index.js';
 import type { Random } from '../random.js';
 import { hex, sha256 } from './sum-reference.js';
@@ -141,7 +141,7 @@ export async function expectHeld(db: Store, { rows, leaves }: SumModel): Promise
   if (count !== rows.size) fail(`${count} of ${rows.size} rows`);
 }
 
-/** A random call. */
+/** Returns a random call. */
 export function sumCallFrom(from: Random): SumCall {
   return from.pick(MAKERS)(from);
 }

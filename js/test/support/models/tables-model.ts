@@ -1,4 +1,4 @@
-/** A model of a table: a list of rows, which queries filter and sort by an order of their own. */
+/** A model of a table: a list of rows, which queries filter and sort by their own code. */
 import type { Scalar } from '../../../src/index.js';
 import { comparePositions, entriesOfRows, type IndexedEntry } from './index-model.js';
 import { compareKeys } from './store-model.js';
@@ -13,7 +13,7 @@ export interface ModelIndex {
 
 export interface ModelTable {
   readonly keys: readonly string[];
-  /** Whether the key is one string as it is. */
+  /** Whether the key is a single string, stored unchanged. */
   readonly isPlain: boolean;
   readonly values: 'json' | 'structured';
   readonly indexes: readonly ModelIndex[];
@@ -27,7 +27,7 @@ export interface ModelBounds {
   readonly startsWith?: string;
 }
 
-/** What a query asks for. */
+/** The parts of a query. */
 export interface ModelQuery {
   readonly equal: ReadonlyMap<string, unknown>;
   readonly bounded?: { readonly column: string; readonly bounds: ModelBounds };
@@ -38,7 +38,7 @@ export interface ModelQuery {
   readonly test?: (row: Row) => boolean;
 }
 
-/** What a column has of a value: dates are texts behind `~t`, and a text behind `~` has one more. */
+/** Returns a value as a column has it: a date is a text behind `~t`, and a text behind `~` gets one more. */
 export function columnOf({ values }: ModelTable, value: unknown): unknown {
   if (values === 'json') return value;
   if (value instanceof Date) return `~t${value.toISOString()}`;
@@ -47,7 +47,7 @@ export function columnOf({ values }: ModelTable, value: unknown): unknown {
   return value;
 }
 
-/** A row as indexes see it. */
+/** Returns a row as indexes see it. */
 function formOf(table: ModelTable, row: Row): Row {
   const entries = Object.entries(row).map(([name, member]) => {
     const isNested = typeof member === 'object' && member !== null && !Array.isArray(member);
@@ -70,7 +70,7 @@ export function memberAt(row: Row, column: string): unknown {
   return at;
 }
 
-/** The key of a row as calls take it. */
+/** Returns the key of a row as calls take it. */
 export function keyOf({ keys }: ModelTable, row: Row): unknown {
   const parts = keys.map((name) => row[name]);
   return keys.length === 1 ? parts[0] : parts;
@@ -79,7 +79,7 @@ export function keyOf({ keys }: ModelTable, row: Row): unknown {
 const KINDS = ['null', 'boolean', 'number', 'string'];
 const kindOf = (value: unknown) => (value === null ? 'null' : typeof value);
 
-/** The order of values: null, booleans, numbers, texts by their bytes. */
+/** Compares values: null, booleans, numbers, texts by their bytes. */
 export function compareValues(a: unknown, b: unknown): number {
   if (typeof a === 'string' && typeof b === 'string') return compareKeys(a, b);
   if (kindOf(a) === kindOf(b)) return Number(a) - Number(b);
@@ -113,18 +113,18 @@ function isWithin(value: unknown, { gt, gte, lt, lte, startsWith }: ModelBounds)
   );
 }
 
-/** A condition with values as columns have them. */
+/** Returns a condition with values as columns have them. */
 function columnBounds(table: ModelTable, bounds: ModelBounds, isKey = false): ModelBounds {
   return Object.fromEntries(
     Object.entries(bounds).map(([name, value]) => [name, isKey ? value : columnOf(table, value)]),
   );
 }
 
-/** Whether a row fulfils all conditions of a query. */
+/** Returns whether a row fulfils all conditions of a query. */
 export function fulfils(table: ModelTable, query: ModelQuery, row: Row): boolean {
   const form = formOf(table, row);
   const some = (column: string, is: (value: unknown) => boolean) => {
-    // Keys are not as columns have them.
+    // Keys keep their own form here.
     const member = memberAt(table.keys.includes(column) ? row : form, column) ?? null;
     const all =
       Array.isArray(member) && member.length > 0 ? member : [Array.isArray(member) ? null : member];
@@ -140,7 +140,7 @@ export function fulfils(table: ModelTable, query: ModelQuery, row: Row): boolean
   return some(bounded.column, (value) => isWithin(value, bounds));
 }
 
-/** Whether columns, in their order, list just what is wanted in the wanted order. */
+/** Returns whether columns have exactly the wanted ones in the wanted order. */
 function answers(columns: readonly string[], { equal, bounded, order }: ModelQuery): boolean {
   const front = new Set(columns.slice(0, equal.size));
   if ([...equal.keys()].some((column) => !front.has(column))) return false;
@@ -150,7 +150,7 @@ function answers(columns: readonly string[], { equal, bounded, order }: ModelQue
   return ordered.every((column, at) => column === rest[at]);
 }
 
-/** Whether an index without nulls lists all wanted rows. */
+/** Returns whether an index without nulls lists all wanted rows. */
 function hasAll(index: ModelIndex, { equal, bounded, order, using }: ModelQuery): boolean {
   if (index.nulls) return true;
   if ([...equal.values()].includes(null)) return false;
@@ -162,7 +162,7 @@ function hasAll(index: ModelIndex, { equal, bounded, order, using }: ModelQuery)
   return index.columns.every((column) => named.has(column));
 }
 
-/** What a query reads: the keys of rows, or an index; `undefined` if nothing answers it. */
+/** Returns the source of a query: the keys of rows, or an index; `undefined` if the query has no source. */
 export function accessOf(table: ModelTable, query: ModelQuery): 'keys' | ModelIndex | undefined {
   if (query.using === undefined && answers(table.keys, query)) return 'keys';
   const fitting = table.indexes.filter(
@@ -175,18 +175,18 @@ export function accessOf(table: ModelTable, query: ModelQuery): 'keys' | ModelIn
   return fitting.find(({ columns }) => columns.length === least);
 }
 
-/** What a scan reads. */
+/** Returns the query of a scan: it has no conditions on columns. */
 export function withoutConditions({ bounded: _, ...query }: ModelQuery): ModelQuery {
   return { ...query, equal: new Map() };
 }
 
-/** A row in the order of a query, with what `after` compares. */
+/** A row in the order of a query, with the values that `after` compares. */
 export interface Placed {
   readonly row: Row;
   readonly entry: IndexedEntry | undefined;
 }
 
-/** Entries of an index; their keys are the numbers of rows in the order of keys. */
+/** Returns entries of an index; their keys are the numbers of rows in the order of keys. */
 function entries(
   table: ModelTable,
   { columns, nulls }: ModelIndex,
@@ -202,7 +202,10 @@ function entries(
   return made.filter(([, , secondary]) => ![secondary].flat().some(isLong));
 }
 
-/** The rows of a query in their order; of an index a row with an array may come several times. `undefined` if it is refused. */
+/**
+ * Returns the rows of a query in their order; through an index, a row with an array may come several times. `undefined`
+ * if the query is refused.
+ */
 export function selected(
   table: ModelTable,
   query: ModelQuery,
@@ -239,6 +242,6 @@ export function selected(
   return query.reverse ? found.reverse() : found;
 }
 
-/** Whether two places are in the order of an index. */
+/** Returns whether two places are in the order of an index. */
 export const isBefore = (a: IndexedEntry, b: IndexedEntry) =>
   comparePositions([a[2], a[0]], [b[2], b[0]]) < 0;

@@ -103,7 +103,7 @@ export function someMember(from: Random, table: ModelTable): unknown {
   const what = from.next();
   if (what < 0.8) return someScalar(from, table);
   if (what < 0.85) return {};
-  // No index has a text as long as this.
+  // No index takes a text as long as this.
   if (what < 0.88) return from.pick(TEXTS) + 'long'.repeat(500);
   return Array.from({ length: from.below(4) }, () => someScalar(from, table));
 }
@@ -178,7 +178,7 @@ export function someBounds(
   return { [lower]: value(), [upper]: value() };
 }
 
-/** A value that a condition compares a column with: mostly one that a row has. */
+/** Returns a value that a condition compares a column with: usually the value of a row. */
 export function someValue(
   from: Random,
   table: ModelTable,
@@ -200,7 +200,7 @@ export function someValue(
 }
 
 export function someQuery(from: Random, table: ModelTable, rows: readonly Row[]): ModelQuery {
-  // Mostly one that something answers.
+  // Usually a query that has a source.
   const lists = [table.keys, ...table.indexes.map(({ columns }) => columns)];
   const columns = from.next() < 0.85 ? from.pick(lists) : from.shuffle(COLUMNS);
   const count = from.below(Math.min(3, columns.length + 1));
@@ -226,7 +226,7 @@ export function someQuery(from: Random, table: ModelTable, rows: readonly Row[])
   };
 }
 
-/** The same query, by the calls of a table. */
+/** Makes the same query by the calls of a table. */
 export function queryOf(from: Random, start: LooseQuery, query: ModelQuery): LooseQuery {
   const { equal, bounded, order, reverse, using, scan, test } = query;
   let made = start;
@@ -247,7 +247,7 @@ export function queryOf(from: Random, start: LooseQuery, query: ModelQuery): Loo
 
 export const encoder = new TextEncoder();
 
-/** Rows as bytes that are cut anywhere, or as objects. */
+/** Returns rows as objects, or as bytes that are cut anywhere. */
 export function sourceOf(from: Random, table: ModelTable, rows: Row[]): unknown {
   const kinds = table.values === 'json' ? 6 : 3;
   switch (from.below(kinds)) {

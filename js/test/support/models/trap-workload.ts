@@ -1,4 +1,4 @@
-/** Random calls of every kind, each of which may fail, and what a store holds after them. */
+/** Random calls of every kind, any of which may fail, and the content of a store after them. */
 import type { Store } from '../../../src/index.js';
 import type { Random } from '../random.js';
 import { compareKeys, type Entry, expectSame, select, sorted } from './store-model.js';
@@ -7,12 +7,12 @@ const KEYS = Array.from({ length: 400 }, (_, at) => `k${String(at).padStart(3, '
 
 type Rows = Map<string, unknown>;
 
-/** One call: what it does, and what the store may hold after it: also if it failed. */
+/** A call, its effect, and the states that the store may have after it, also after a failure. */
 export interface Call {
   readonly title: string;
-  /** For a read, checks what was read against `before`. */
+  /** For a read, compares the result with `before`. */
   run(db: Store, before: readonly Entry[]): Promise<unknown>;
-  /** What it makes of the rows, step by step: each of them may be the last that was made. */
+  /** Its changes to the rows, step by step: any of them may be the last to succeed. */
   changes(rows: Rows): Iterable<Rows>;
 }
 
@@ -166,7 +166,7 @@ const MAKERS: ((from: Random) => Call)[] = [
   },
 ];
 
-/** A random call. */
+/** Returns a random call. */
 export function callFrom(from: Random): Call {
   return from.pick(MAKERS)(from);
 }

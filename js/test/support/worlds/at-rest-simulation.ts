@@ -1,4 +1,4 @@
-/** The simulated store, encrypted. Of vitest it knows nothing, so that `scripts/simulate.mjs` can run it by the million. */
+/** The encrypted simulated store. It does not use Vitest, so `scripts/simulate.mjs` can run it by the million. */
 import { simulate, Tally } from './crash-simulation.js';
 
 export { Tally };

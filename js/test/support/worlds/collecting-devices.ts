@@ -1,4 +1,4 @@
-/** What devices do in the tests of collections: pushes that make garbage, and collections until nothing is left. */
+/** Devices in the tests of collections: they push garbage and collect until no garbage is left. */
 import { hex } from '../../../src/base/hex.js';
 import type { Clock } from '../doubles/collected-remote.js';
 import { DAY } from '../doubles/collected-remote.js';
@@ -8,7 +8,7 @@ import type { Device } from './sync-devices.js';
 export const WEEK = 7 * DAY;
 const from = random(9);
 
-/** A push whose edits are an object of their own, about 6 KB. */
+/** Pushes edits that become an object of their own, about 6 KB. */
 export async function pushLong({ db, link }: Device, key = `k${from.below(20)}`): Promise<void> {
   await db.put(key, { text: hex(from.bytes(6000)) });
   await link.push();
@@ -22,7 +22,7 @@ export async function pushMany(one: Device, clock: Clock, pushes = 150): Promise
   }
 }
 
-/** Collects until nothing is left to be: the last result. */
+/** Collects until no garbage is left; returns the last result. */
 export async function collectAll({ link }: Device, clock: Clock) {
   let deleted = 0;
   for (let days = 0; days < 20; days++) {

@@ -3,7 +3,7 @@ import type { memoryRemote } from '../../../src/sync/remote/index.js';
 
 export type Folder = ReturnType<typeof memoryRemote>;
 
-/** Puts the objects of one remote into another, whose head is then that of the first. */
+/** Puts the objects of one remote into another, together with the head. */
 export async function restore(from: Folder, to: Folder): Promise<void> {
   for (const prefix of ['p/', 'd/'] as const) {
     for (const { name } of await from.list(prefix)) {

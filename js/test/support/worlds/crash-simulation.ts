@@ -1,6 +1,6 @@
 /**
- * One life after another of a simulated store: tabs work on it at random until everything stops, and then the rest is
- * checked. It knows nothing of vitest, so that `scripts/simulate.mjs` can run it by the million.
+ * The lives of a simulated store: tabs work on it at random until everything stops, and then the surviving state is
+ * checked. It does not use Vitest, so `scripts/simulate.mjs` can run it by the million.
  */
 import { buildKeyRange } from '../../../src/base/range.js';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
@@ -20,7 +20,7 @@ const NOISE = random(99).bytes(1 << 20);
 const BOTH: readonly Durability[] = ['relaxed', 'strict'];
 const REAL_LIMIT_MS = 60_000;
 
-/** One tab: a handle, and its way to the storage. */
+/** A tab: a handle and its connection to the storage. */
 type Tab = { readonly db: Store; readonly connection: Connection };
 
 class Simulation {
@@ -28,7 +28,7 @@ class Simulation {
   readonly #world: World;
   readonly #tally: Tally;
   readonly #durability: 'relaxed' | 'strict' | 'mixed';
-  /** Rows of some seeds are large enough to be written before the last transaction. */
+  /** Whether rows are large enough to be written before the last transaction, in some seeds. */
   readonly #isLarge: boolean;
   readonly #lines: readonly Line[];
   #stamp = 0;
@@ -40,7 +40,7 @@ class Simulation {
     this.#tally = tally;
     this.#durability = this.#from.pick(['relaxed', 'strict', 'mixed']);
     this.#isLarge = this.#from.below(30) === 0;
-    // Only a line that is alone may clear the store.
+    // Only a single line may clear the store.
     const prefixes = this.#from.below(3) === 0 ? [''] : ['a', 'b', 'c', 'd'];
     this.#lines = prefixes.map((prefix) => new Line(prefix));
   }
@@ -52,7 +52,7 @@ class Simulation {
     try {
       await inRealTime(REAL_LIMIT_MS, this.#live());
     } finally {
-      // What goes on behind the calls, such as a collection, is not waited for.
+      // Background work, such as a collection, is not awaited.
       this.#world.end();
       await inRealTime(REAL_LIMIT_MS, quiet()).finally(restore);
       this.#form.end();
@@ -71,7 +71,7 @@ class Simulation {
     }
   }
 
-  /** That of a store itself. */
+  /** The store's own durability. */
   get #ownDurability(): Durability {
     return this.#durability === 'strict' ? 'strict' : 'relaxed';
   }
@@ -92,7 +92,7 @@ class Simulation {
     return { db, connection };
   }
 
-  /** Tabs work until all stops; resolves to how, or to `undefined` when they have all ended. */
+  /** Lets tabs work until everything stops; resolves to the remains, or to `undefined` if the tabs have all ended. */
   async #work(): Promise<Remains | undefined> {
     const from = this.#from;
     const tabs = this.#lines.length === 1 ? 1 : 1 + from.below(3);
@@ -148,7 +148,7 @@ class Simulation {
     }
   }
 
-  /** As `call`, but what ends when its process is gone is never heard of. */
+  /** Settles with `call`, but never if its process is gone by then. */
   async #inLife<T>(call: Promise<T>, line?: Line): Promise<T> {
     const { life } = this.#world;
     const settled = await call.then(
@@ -160,7 +160,7 @@ class Simulation {
     return settled.value;
   }
 
-  /** Reads what the tab itself has made of its line. */
+  /** Reads the rows that the tab itself has written to its line. */
   async #read(db: Store, line: Line): Promise<void> {
     const from = this.#from;
     const keys = [...line.rows.keys(), `${line.prefix}none`];
@@ -180,10 +180,10 @@ class Simulation {
     const from = this.#from;
     const stamp = this.#stamp++;
     const kind = from.below(12);
-    // Out of line.
+    // A value stored out of line.
     if (kind === 0) return NOISE.slice(stamp, stamp + 5000 + from.below(20_000));
     if (kind < 3) return NOISE.slice(stamp, stamp + from.below(200));
-    // Few values, so that some calls change nothing.
+    // Few values, so that some calls change no row.
     return kind < 6 ? from.below(3) : { stamp, text: 'x'.repeat(from.below(80)) };
   }
 
@@ -198,7 +198,7 @@ class Simulation {
     return { durability };
   }
 
-  /** Awaits a call that leads to the states `steps`. */
+  /** Awaits a call that leads to `rows`. */
   async #made(
     line: Line,
     call: Promise<unknown>,
@@ -296,7 +296,7 @@ class Simulation {
     return Array.from({ length: 12 }, (_, at) => [`${line.prefix}${at}`, bytes()]);
   }
 
-  /** Some edits, of which none waits for the one before. */
+  /** Makes some edits that do not wait for each other. */
   async #edits(db: Store, line: Line): Promise<void> {
     const from = this.#from;
     const calls: Promise<void>[] = [];
@@ -332,7 +332,7 @@ class Simulation {
     done(this.#world.generation, options.durability === 'strict');
   }
 
-  /** A load that is given up half-way, unless it comes first. */
+  /** Aborts a load midway, unless the load ends first. */
   async #aborted(db: Store, line: Line): Promise<void> {
     const from = this.#from;
     const puts = this.#large(line) ?? this.#entries(line, 12);
@@ -340,7 +340,7 @@ class Simulation {
     const done = line.begin(this.#world.generation, withPuts(new Map(line.rows), puts));
     const options = this.#durabilityOfCall();
     const call = db.putMany(puts, { signal: controller.signal, ...options });
-    // So that it is never told of as unhandled.
+    // Handles the rejection at once, so that it is never reported as unhandled.
     const settled = call.then(
       () => undefined,
       (cause: unknown) => cause,
@@ -356,9 +356,9 @@ class Simulation {
     line.undo(this.#world.generation);
   }
 
-  /** Opens the store again; `false` when some rows are gone. */
+  /** Opens the store again; `false` if some rows are gone. */
   async #lookAt(remains: Remains | undefined): Promise<boolean> {
-    // What is written strict is never torn: of a store that writes nothing else all is there.
+    // Strict writes are never torn: a store with strict writes only is whole.
     const isDamaged = remains?.isDamaged === true && this.#durability !== 'strict';
     if (isDamaged) this.#tally.damaged += 1;
     const generation = this.#world.generation;
@@ -391,7 +391,7 @@ class Simulation {
 
 let warm: Promise<void> | undefined;
 
-/** Lives the lives of a seed, of an encrypted store if wanted; rejects with what went wrong. */
+/** Runs the lives of a seed, of an encrypted store if `isSealed`; rejects with the fault. */
 export async function simulate(seed: number, tally: Tally, isSealed = false): Promise<void> {
   // The module is compiled once, which takes its time.
   warm ??= open('warm', { storage: memory() }).then((db) => db.close());

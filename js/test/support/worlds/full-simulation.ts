@@ -1,8 +1,8 @@
 /**
- * Lives of a store whose storage is full again and again: tabs work on the real IndexedDB adapter over
- * an engine that fails as real ones do (`hostile-idb/engine.ts`). Whatever it makes of a transaction
- * that it aborts, every acknowledged row is there, at once and after each new start, and each failure
- * is typed. Of vitest it knows nothing, so that `scripts/simulate.mjs` can run it by the million.
+ * The lives of a store whose storage is full again and again: tabs work on the real IndexedDB adapter over an engine
+ * that fails as real ones do (`../doubles/hostile-idb/engine.ts`). However the engine aborts a transaction, every
+ * acknowledged row is there, at once and after each new start, and each failure is typed. It does not use Vitest, so
+ * `scripts/simulate.mjs` can run it by the million.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { localLocks } from '../../../src/base/locks.js';
@@ -16,7 +16,7 @@ import type { EngineKind } from '../doubles/hostile-idb/running.js';
 import { inRealTime, quiet, virtualTime } from '../doubles/virtual-time.js';
 import { type Random, random } from '../random.js';
 
-/** What happened in some seeds. */
+/** Counts of events in some seeds. */
 export class FullTally {
   seeds = 0;
   calls = 0;
@@ -24,13 +24,13 @@ export class FullTally {
   quotaAborts = 0;
   /** Requests of aborted transactions that took effect. */
   partial = 0;
-  /** Transactions told to be complete though requests of them have failed. */
+  /** Transactions that were reported as complete although requests of them failed. */
   falselyComplete = 0;
   lostConnections = 0;
   refused = 0;
   disconnected = 0;
   restarts = 0;
-  /** Seeds at whose end there was a ballast. */
+  /** Seeds that ended with a ballast. */
   ballasts = 0;
   rowsRead = 0;
 }
@@ -41,13 +41,13 @@ const NAME = 'test';
 const NOISE = random(7).bytes(1 << 20);
 const REAL_LIMIT_MS = 60_000;
 const LONG_MS = 3000;
-/** Stores of some 100 KiB then have a ballast of one record or more. */
+/** With this factor stores of some 100 KiB have a ballast of one record or more. */
 const MORE = 40;
 const KINDS: readonly EngineKind[] = ['firefox', 'firefox', 'webkit', 'chromium'];
-/** What a full or lost storage may be told as. */
+/** The allowed codes of errors of a full or lost storage. */
 const ALLOWED = new Set(['quota-exceeded', 'disconnected']);
 
-/** The keys of one tab, which nobody else writes. */
+/** The keys that only one tab writes. */
 interface Line {
   readonly prefix: string;
   rows: Rows;
@@ -58,7 +58,7 @@ class FullSimulation {
   readonly #tally: FullTally;
   readonly #engine: HostileEngine;
   readonly #lines: Line[];
-  /** Has branches, of which a merge and a deletion change several refs at once. */
+  /** Whether there are branches, whose merge and deletion change several refs at once. */
   readonly #hasBranches: boolean;
   readonly #hasBallast: boolean;
   #isOver = false;
@@ -79,7 +79,7 @@ class FullSimulation {
   async run(): Promise<void> {
     const restore = virtualTime(this.#from);
     const soon = globalThis.setTimeout;
-    // The limits of calls that must not hang are never reached, which are counted in four parts.
+    // Calls that must not hang have limits, counted in four parts. This drops their timers.
     const setTimeout = (run: () => void, ms = 0) => {
       const life = this.#life;
       // A process that has ended has no timers.
@@ -128,7 +128,7 @@ class FullSimulation {
       };
       await Promise.all(this.#lines.map(run));
       this.#tally.calls += calls;
-      // The process ends; what goes on behind the calls goes with it.
+      // The process ends, and its background work with it.
       this.#end();
       await quiet();
       this.#tally.restarts += 1;
@@ -137,7 +137,7 @@ class FullSimulation {
     if (this.#engine.happened.heard > 0) throw new Error('a failure came as far as the database');
   }
 
-  /** The adapter; where there is to be a ballast, it thinks that much more is stored than is. */
+  /** Returns the adapter; with a ballast, it takes the stored bytes for `MORE` times as many. */
   #idb(): ReturnType<typeof idb> {
     const storage = idb();
     if (!this.#hasBallast) return storage;
@@ -151,14 +151,14 @@ class FullSimulation {
     return { ...storage, open };
   }
 
-  /** The process ends. */
+  /** Ends the process. */
   #end(): void {
     this.#life += 1;
     this.#engine.end();
   }
 
   async #open(storage: ReturnType<typeof idb>): Promise<Store> {
-    // A new store wants a little room.
+    // A new store needs a little room.
     if (this.#engine.stored(`hedgerow/${NAME}`) === undefined) this.#engine.quota = Infinity;
     for (;;) {
       try {
@@ -169,7 +169,7 @@ class FullSimulation {
     }
   }
 
-  /** Storage fills up, so that little or nothing more goes in, or has room again. */
+  /** Changes the quota: the storage has little or no room left, or has room again. */
   #changeQuota(): void {
     const { used } = this.#engine;
     const { below } = this.#from;
@@ -185,7 +185,7 @@ class FullSimulation {
     }
   }
 
-  /** Counts a failure, if it is one that may be. */
+  /** Counts an allowed failure; throws any other. */
   #refused(cause: unknown): string {
     if (!(cause instanceof HedgerowError && ALLOWED.has(cause.code))) throw cause;
     if (cause.code === 'quota-exceeded') this.#tally.refused += 1;
@@ -193,7 +193,7 @@ class FullSimulation {
     return cause.code;
   }
 
-  /** Makes one change of a line, and looks at what came of it. */
+  /** Makes one change of a line, and checks its outcome. */
   async #call(db: Store, line: Line): Promise<void> {
     const { rows: after, run } = this.#change(db, line);
     let code: string | undefined;
@@ -204,14 +204,14 @@ class FullSimulation {
     }
     if (this.#isOver) return;
     if (code === undefined) line.rows = after;
-    // Whether it was made nobody knows who was not told.
+    // A lost connection leaves open whether the change was made.
     if (code === 'disconnected') line.rows = await this.#found(db, line, [line.rows, after]);
     else if (code !== undefined || this.#from.below(4) === 0) {
       await this.#found(db, line, [line.rows]);
     }
   }
 
-  /** What a line holds, which must be one of `allowed`. */
+  /** Returns the rows of a line, which must be one of `allowed`. */
   async #found(db: Store, { prefix }: Line, allowed: readonly Rows[]): Promise<Rows> {
     for (let tries = 0; ; tries++) {
       try {
@@ -251,7 +251,7 @@ class FullSimulation {
       case 0:
       case 1:
       case 2: {
-        // Carried by its move, or too large for that.
+        // Its move carries it, or it is too large for that.
         const made = puts(1, from.pick([0, 200, 9_000, 60_000]));
         return { rows, run: () => Promise.all(made.map(([name, value]) => db.put(name, value))) };
       }
@@ -327,7 +327,7 @@ class FullSimulation {
     await db.deleteBranch(name).catch((cause: unknown) => this.#refused(cause));
   }
 
-  /** Opens the store anew: every acknowledged row is there, nothing else, and all of it is whole. */
+  /** Opens the store again: it has exactly the acknowledged rows, and all of it is whole. */
   async #lookAt(): Promise<void> {
     const storage = { ...idb(), isShared: false, locks: localLocks() };
     const db = await this.#open(storage);
@@ -347,7 +347,7 @@ class FullSimulation {
     await quiet();
   }
 
-  /** No table without its segment, and none of which the first piece or one in the middle is missing. */
+  /** Checks that each table has its segment, and that no segment lacks its first piece or a middle one. */
   #checkRecords(): void {
     const stores = this.#engine.stored(`hedgerow/${NAME}`);
     const keysOf = (store: string) =>
@@ -357,7 +357,7 @@ class FullSimulation {
     for (const key of keysOf('segments')) {
       const owner = Array.isArray(key) ? key[0] : key;
       const before = pieces.get(owner) ?? 0;
-      // What no table names is only bytes.
+      // Pieces without a table are only unused bytes.
       if (tables.has(owner) && Array.isArray(key) && key[1] !== before) {
         throw new Error(`of the segment ${owner} the piece ${before} is missing`);
       }
@@ -374,7 +374,7 @@ function inOrder(rows: Rows): [string, unknown][] {
 
 let warm: Promise<void> | undefined;
 
-/** Compiles the module and loads what is loaded later, once: how long that takes no seed tells. */
+/** Compiles the module and loads its later parts once: no seed determines how long that takes. */
 async function warmUp(): Promise<void> {
   const db = await open('warm', { storage: memory() });
   const branch = await db.branch('b');
@@ -385,7 +385,7 @@ async function warmUp(): Promise<void> {
   await db.close();
 }
 
-/** Lives the lives of a seed; rejects with what went wrong. */
+/** Runs the lives of a seed; rejects with the fault. */
 export async function simulateFull(seed: number, tally: FullTally): Promise<void> {
   warm ??= warmUp();
   await warm;

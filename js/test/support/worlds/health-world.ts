@@ -1,4 +1,4 @@
-/** What the tests of health have in common: storage and platforms that say what they are told to. */
+/** Storage and platforms for the tests of health: they give the answers that a test chooses. */
 import { afterEach, beforeEach, vi } from 'vitest';
 import { HedgerowError } from '../../../src/base/errors.js';
 import {
@@ -11,13 +11,13 @@ import {
 } from '../../../src/index.js';
 import type { Lifetime, Storage } from '../../../src/storage/segment-store.js';
 
-/** Listeners are called at most once in so many milliseconds. */
+/** The least milliseconds between two calls of a listener. */
 export const TELL_MS = 1000;
 export const QUOTA = new HedgerowError('quota-exceeded', 'for a test');
 export const LOST = new HedgerowError('disconnected', 'for a test');
 export const BROKEN = new HedgerowError('storage', 'for a test');
 
-/** Memory that says that it lives so long. */
+/** Memory that claims this lifetime. */
 export const of = (lifetime: Lifetime | undefined): Storage => {
   const { lifetime: _, ...storage } = memory();
   return lifetime === undefined ? storage : { ...storage, lifetime };
@@ -25,14 +25,14 @@ export const of = (lifetime: Lifetime | undefined): Storage => {
 
 const opened: Store[] = [];
 
-/** Opens a store that is closed after the test: its listeners must not look into the next one. */
+/** Opens a store that is closed after the test: its listeners must not reach into the next one. */
 export async function open(name: string, options: OpenOptions): Promise<Store> {
   const db = await opening(name, options);
   opened.push(db);
   return db;
 }
 
-/** A platform that tells this of its storage. */
+/** Installs a platform that gives these answers about its storage. */
 export function platform(answers: { quota?: number; usage?: number; persisted?: boolean } = {}) {
   const told = { quota: 1 << 30, usage: 0, persisted: false, ...answers };
   const storage = {
@@ -44,7 +44,7 @@ export function platform(answers: { quota?: number; usage?: number; persisted?: 
   return { told, storage };
 }
 
-/** What a listener was told, a line for each call. */
+/** Returns the states that a listener got, a line for each call. */
 export const told = (listener: { mock: { calls: Health[][] } }) =>
   listener.mock.calls
     .flat()
@@ -52,10 +52,10 @@ export const told = (listener: { mock: { calls: Health[][] } }) =>
       [state, cause?.code, isNearQuota && 'near'].filter(Boolean).join(' '),
     );
 
-/** Long enough for everything that is due now, and not for what waits until it may be told. */
+/** Waits long enough for everything that is due now, but not for calls that are held back. */
 export const settled = () => new Promise((resolve) => setTimeout(resolve, 50));
 
-/** Closes what a test has opened, and takes its platform away. */
+/** Closes the stores of a test, and removes its platform. */
 export function cleansUp(): void {
   beforeEach(() => preload());
   afterEach(async () => {

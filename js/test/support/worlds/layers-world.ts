@@ -1,4 +1,7 @@
-/** The app of the simulation of all layers: a table in two versions, its mutators here and at the server, and tabs. */
+/**
+ * The app of the simulation of all layers: a table in two versions, its mutators on the client and at the server, and
+ * tabs.
+ */
 import { expect } from 'vitest';
 import { type HedgerowError, open, type Store } from '../../../src/index.js';
 import { type Live, type LiveCount, live, liveCount } from '../../../src/live/index.js';
@@ -26,7 +29,7 @@ const DEFINITIONS = {
     migrate: (row: RowV1) => toV2(row),
   }),
 };
-/** The column that the versions have under two names. */
+/** The column that has another name in each version. */
 export const stateOf = (version: Version) => (version === 1 ? 'status' : 'state');
 
 interface Query {
@@ -35,7 +38,7 @@ interface Query {
   toArray(): Promise<Row[]>;
   count(): Promise<number>;
 }
-/** The calls of a table of either version that are used here. */
+/** The used calls of a table of either version. */
 interface Tasks extends Query {
   get(id: string): Promise<Row | undefined>;
   put(row: Row): unknown;
@@ -55,7 +58,7 @@ const rowOf = (version: Version, { call, id, rank }: Args, state = 'open'): Row 
   calls: [call],
 });
 
-/** The mutators of a tab whose table is of a version. */
+/** Returns the mutators of a tab whose table has a version. */
 export const mutatorsOf = (version: Version) => ({
   async add(tx: Tx, args: Args) {
     if (await tx.tasks.get(args.id)) throw new Error('it is there');
@@ -85,7 +88,7 @@ export const mutatorsOf = (version: Version) => ({
   },
 });
 
-/** The server's, whose rows are of the version that it has now. */
+/** Returns the mutators of the server, whose rows have its current version. */
 export function serverMutators(server: { version: Version }) {
   type Rows = Map<string, unknown>;
   const keyOf = (id: string) => `tasks/${id}`;
@@ -121,9 +124,9 @@ export function serverMutators(server: { version: Version }) {
 
 type Handle = Store & { readonly tasks: Tasks };
 
-/** What a call may fail with while the network and the disk have faults. */
+/** Codes of errors that calls may have while the network and the disk have faults. */
 const FAULTS = ['offline', 'remote', 'disconnected', 'conflict', 'busy'];
-/** A tab of version 1 beside rows of version 2, and an index that a migration makes. */
+/** Codes that a tab of version 1 may also get, for rows of version 2 and for an index that a migration makes. */
 const OF_VERSIONS = ['newer-version', 'not-ready'];
 
 export const totals = {
@@ -131,7 +134,7 @@ export const totals = {
   ...{ lists: 0, newer: 0, watched: 0 },
 };
 
-/** A tab: its handle, its app, and all that it shows. */
+/** A tab: its handle, its app, and everything that it shows. */
 export class Tab {
   readonly #name: string;
   readonly #disk: ReturnType<Disk['tab']>;
@@ -139,9 +142,9 @@ export class Tab {
   version: Version;
   db!: Handle;
   app!: ServerLink<ReturnType<typeof mutatorsOf>>;
-  /** Calls that the app was told to have no effect any more. */
+  /** Calls that the app reported as rejected. */
   readonly rejected = new Set<number>();
-  /** The rows as a watch tells them. */
+  /** The rows as a watch reports them. */
   watched = new Map<unknown, Row>();
   lists: Live<Row>[] = [];
   count!: LiveCount;
@@ -205,7 +208,7 @@ export class Tab {
     if (code === 'newer-version') totals.newer += 1;
   }
 
-  /** Each list has a row once; one by rank is in its order. */
+  /** Checks that a list has each row once, and that a list by rank is in order. */
   #look(list: Live<Row>, isByRank: boolean): void {
     const state = list.get();
     this.#note(state);
@@ -214,7 +217,7 @@ export class Tab {
     expect(shown.toSorted((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1))).toEqual(shown);
   }
 
-  /** Ends the tab, and starts it again, perhaps with the newer app. */
+  /** Ends the tab and starts it again, also with the newer app. */
   async restart(version = this.version): Promise<void> {
     for (const stop of this.#stops) stop();
     await this.db.close().catch(() => {});
@@ -222,7 +225,7 @@ export class Tab {
     await this.start();
   }
 
-  /** Whether the work succeeded. After it, the tab may have crashed and started again. */
+  /** Returns whether the work succeeded. After it, the tab may have crashed and started again. */
   tries(from: Random, work: () => Promise<unknown>): Promise<boolean> {
     const codes = [...FAULTS, ...(this.version === 1 ? OF_VERSIONS : ['not-ready'])];
     const restart = () => this.restart();

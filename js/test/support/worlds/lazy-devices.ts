@@ -1,4 +1,4 @@
-/** What the tests of lazy clones share: a remote with many rows, and devices that read some of them. */
+/** A remote with many rows, and devices that read some of them: for the tests of lazy clones. */
 import { hex } from '../../../src/base/hex.js';
 import {
   type CloneOptions,
@@ -17,7 +17,7 @@ import { cost } from './sync-devices.js';
 
 export const keyOf = (nth: number) => `issue/${String(nth).padStart(8, '0')}`;
 
-/** A row of about 130 bytes, or more. */
+/** Returns a row of about 130 bytes, or more. */
 export function rowOf(nth: number, state = 'open', bytes = 30): [string, unknown] {
   const title = hex(random(nth).bytes(bytes));
   return [keyOf(nth), { id: keyOf(nth), title, state, points: nth % 100 }];
@@ -60,7 +60,7 @@ export function switched(inner: Remote): Remote & { isOff: boolean } {
   return remote;
 }
 
-/** What a call rejects with. */
+/** Returns the error of a call. */
 export async function caught(call: Promise<unknown>): Promise<HedgerowError> {
   try {
     await call;
@@ -70,7 +70,7 @@ export async function caught(call: Promise<unknown>): Promise<HedgerowError> {
   throw new Error('it does not reject');
 }
 
-/** What a call resolves to, and what travelled for it. */
+/** Returns the result of a call, and its traffic. */
 export async function asked<T>(link: Link, call: () => Promise<T>) {
   let result: T | undefined;
   const travelled = await cost(link, async () => {

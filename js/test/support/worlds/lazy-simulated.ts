@@ -1,4 +1,4 @@
-/** Devices of the simulation of lazy clones, what they do, and what they must read. */
+/** The devices of the simulation of lazy clones, their actions, and the rows that they must read. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import {
@@ -17,7 +17,7 @@ import type { Remote } from '../../../src/sync/remote/index.js';
 import { type Random, random } from '../random.js';
 import { keyOf } from './lazy-devices.js';
 
-/** What a call over a faulty or hostile remote may fail with. */
+/** Codes of errors that calls over a faulty or hostile remote may have. */
 const EXPECTED = [
   'offline',
   'remote',
@@ -28,7 +28,7 @@ const EXPECTED = [
   'remote-gone',
   'corrupt-chunk',
   'unsupported-format',
-  // Rows that were damaged on their way twice are not those that are wanted.
+  // Rows that were damaged twice on their way are not the wanted ones.
   'missing-chunk',
 ];
 
@@ -37,7 +37,7 @@ export const lazyTotals = {
   ...{ encrypted: 0, sealed: 0, collections: 0, deleted: 0, hostile: 0 },
 };
 
-/** A row, whose title cannot be deflated much. */
+/** The titles of rows, which deflate little. */
 const titles = new Map<string, string>();
 export function longRow(nth: number, state: string, bytes: number): [string, unknown] {
   const name = `${nth} ${bytes}`;
@@ -49,7 +49,7 @@ export function longRow(nth: number, state: string, bytes: number): [string, unk
   return [keyOf(nth), { id: keyOf(nth), title, state, points: nth % 100 }];
 }
 
-/** The rows of a remote, and which states of them somebody has written. */
+/** The rows of a remote, and the written states of each row. */
 export class World {
   readonly rows: number;
   readonly bytes: number;
@@ -69,12 +69,12 @@ export class World {
     return longRow(nth, state, this.bytes);
   }
 
-  /** A row is one that somebody has written. */
+  /** Checks that a device has written the row. */
   expectRow(nth: number, value: unknown): void {
     if (value === undefined) return;
     const { state } = value as { state: string };
     const bytes = state === 'again' ? this.bytes - 1 : this.bytes;
-    // Of many rows, `expect` takes long.
+    // `expect` is slow for many rows.
     if (!isDeepStrictEqual(value, longRow(nth, state, bytes)[1])) {
       expect(value).toEqual(longRow(nth, state, bytes)[1]);
     }
@@ -117,7 +117,7 @@ export class LazyDevice {
       clone(name, this.#remote, {
         storage: this.#storage,
         mode,
-        // What one reads at one time must not leave memory in a way that hides a miss.
+        // Earlier reads must not stay in memory, where they could hide a miss.
         cacheBytes: 1 << 20,
         encryption: this.#atRest,
         link: { probe: false, policy: 'local', encryption },
@@ -127,7 +127,7 @@ export class LazyDevice {
     this.hasBegun = true;
     this.db = made.db;
     this.link = made.link;
-    // No time passes while it waits for its next try, and a seed does the same each time.
+    // Waits for a next try take no time, and a seed always does the same.
     const { next, bytes } = this.#world.from;
     Object.assign(contextOf(made.link).tools, {
       sleep: async () => {},
@@ -142,7 +142,7 @@ export class LazyDevice {
     this.db = undefined;
   }
 
-  /** Does something; what is read must be right. */
+  /** Takes one action; the rows that it reads must be right. */
   async act(from: Random, step: number): Promise<void> {
     const { db, link } = this;
     if (db === undefined || link === undefined) {
@@ -182,7 +182,7 @@ export class LazyDevice {
   async #write(db: Store, from: Random, step: number): Promise<void> {
     lazyTotals.writes += 1;
     const { name, mode } = this.#options;
-    // Many rows soon make a checkpoint, and garbage of the one before.
+    // Many rows soon make a checkpoint, and garbage of the checkpoint before.
     const most = mode === 'full' && from.below(2) === 0 ? this.#world.rows : 5;
     const rows = Array.from({ length: 1 + from.below(most) }, () =>
       this.#world.written(from.below(this.#world.rows), `${name} ${step}`),
@@ -191,7 +191,7 @@ export class LazyDevice {
   }
 }
 
-/** What is here is sound, and collections of the store take none of it. */
+/** Checks that the local data is sound, and that a collection of the store leaves it. */
 async function verified(db: Store): Promise<void> {
   const { ok, rows, remoteRows } = await db.verify();
   expect(ok).toBe(true);
@@ -199,7 +199,7 @@ async function verified(db: Store): Promise<void> {
   await db.compact();
 }
 
-/** Undefined if a call fails by a code of remotes. */
+/** Returns `undefined` if a call fails with an expected code. */
 async function tried<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call();

@@ -70,7 +70,7 @@ export function bind(
   return bound(db, server, { mutators: ours, ...options });
 }
 
-/** Binds a store to a server, with mutators of one's own. */
+/** Binds a store to a server, with the test's own mutators. */
 export function bound<M extends Mutators>(
   db: Store,
   server: ServerDouble,

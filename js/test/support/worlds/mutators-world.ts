@@ -1,4 +1,4 @@
-/** What the simulation of mutators is made of: an app, disks, a network, and tabs, with their faults. */
+/** The parts of the simulation of mutators: an app, disks, a network, and tabs, with their faults. */
 import { expect } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
 import { HedgerowError, memory, open, type Storage, type Store } from '../../../src/index.js';
@@ -36,7 +36,7 @@ export const totals = {
 };
 
 export interface Args {
-  /** Of the call, in the whole simulation. */
+  /** The number of the call in the whole simulation. */
   readonly call: number;
   readonly key: string;
 }
@@ -44,7 +44,7 @@ export interface Args {
 type Row = { readonly calls: readonly number[] };
 
 export const mine = {
-  /** Adds the call to a row: what took effect twice, or not in order, shows. */
+  /** Adds the call to a row, which then shows repeated and misplaced effects. */
   async append(tx: Transaction, { call, key }: Args) {
     const row = (await tx.get<Row>(key)) ?? { calls: [] };
     tx.put(key, { calls: [...row.calls, call] });
@@ -113,7 +113,7 @@ interface Doomed {
   restart(): Promise<void>;
 }
 
-/** Whether the work of a tab succeeded. After it, the tab may have crashed and started again. */
+/** Returns whether the work of a tab succeeded. After it, the tab may have crashed and started again. */
 export async function tryWork(
   { disk, codes, totals, restart }: Doomed,
   from: Random,
@@ -163,7 +163,7 @@ export class Network {
     return this.#send(() => this.#server.pull(request));
   }
 
-  /** Only a push has calls: it may arrive twice, or late. */
+  /** Sends a request. Only a push has `calls`: it may arrive twice, or late. */
   #send(arrive: () => object, calls?: readonly SentCall[]): Response {
     if (this.#has()) {
       totals.unsent += 1;
@@ -172,7 +172,7 @@ export class Network {
     }
     if (this.#has()) {
       totals.lostRequests += 1;
-      // Nobody hears of it, and it may arrive when others have come.
+      // Its answer is lost, and it may arrive after later requests.
       if (calls && this.#from.below(2) === 0) {
         totals.late += 1;
         this.#late.push({ calls, arrive });
@@ -192,19 +192,19 @@ export class Network {
     return json(answer);
   }
 
-  /** What was delayed for a server of before never arrives. */
+  /** Drops the delayed requests, when the server they were sent to is replaced. */
   forget(): void {
     this.#late.length = 0;
   }
 
-  /** What was delayed arrives, in any order. Returns its calls. */
+  /** Delivers the delayed requests in any order; returns their calls. */
   deliver(): number[] {
     const late = this.#from.shuffle(this.#late.splice(0));
     for (const { arrive } of late) {
       try {
         arrive();
       } catch (cause) {
-        // A gap of ids: a server answers such a request with an error, which nobody hears.
+        // The ids have a gap: a server answers such a request with an error, which is lost.
         if (!String(cause).includes('comes after')) throw cause;
       }
     }
@@ -263,7 +263,7 @@ export class Tab {
     return this.#app as App;
   }
 
-  /** Whether the work succeeded. After it, the tab may have crashed and started again. */
+  /** Returns whether the work succeeded. After it, the tab may have crashed and started again. */
   tries(from: Random, work: () => Promise<unknown>): Promise<boolean> {
     const restart = async () => {
       await this.db.close().catch(() => {});

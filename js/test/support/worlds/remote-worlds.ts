@@ -1,10 +1,10 @@
-/** The ways of an operator with a remote: put an old copy in its place, and show each device another one. */
+/** The powers of an operator over a remote: to put an old copy in its place, and to show each device another one. */
 import { memoryRemote, type Remote, type Swap } from '../../../src/sync/remote/index.js';
 
-/** One state of a remote, which goes on by itself. */
+/** One state of a remote, which changes independently. */
 export interface World {
   readonly remote: Remote;
-  /** No two worlds give the same token. */
+  /** A number that makes the tokens of each world different. */
   readonly era: number;
 }
 
@@ -14,7 +14,7 @@ const worldOf = (remote: Remote): World => ({ remote, era: ++eras });
 
 export const newWorld = (): World => worldOf(memoryRemote());
 
-/** A world that is as another one is now: a backup of it, or a fork. */
+/** Copies the present state of a world: a backup of it, or a fork. */
 export async function copyOf({ remote }: World): Promise<World> {
   const copy = memoryRemote();
   const config = await remote.get('hedgerow');
@@ -45,7 +45,7 @@ export async function exchange({ remote }: World, one: string, other: string): P
 /** The remote as one device sees it. */
 export class View {
   world: World;
-  /** Answers the next swap as if it had been made. */
+  /** Whether the next swap gets an answer as if it had been made. */
   isLying = false;
 
   constructor(world: World) {
@@ -84,7 +84,7 @@ export class View {
     return `${this.world.era}:${token}`;
   }
 
-  /** The token as this world has given it. */
+  /** Returns the token as this world gave it; `undefined` for a token of another world. */
   #own(token: string): string | undefined {
     const [era, ...rest] = token.split(':');
     return Number(era) === this.world.era ? rest.join(':') : undefined;

@@ -1,4 +1,4 @@
-/** Whether what is left after a crash is what may be left. It knows nothing of vitest. */
+/** Checks that the state after a crash is an allowed one. It does not use Vitest. */
 import { isDeepStrictEqual } from 'node:util';
 import { HedgerowError, open, type Store } from '../../../src/index.js';
 import type { Storage } from '../../../src/storage/segment-store.js';
@@ -7,11 +7,11 @@ import type { Line } from './simulated-line.js';
 
 const DAMAGE = new Set(['corrupt-chunk', 'missing-chunk']);
 
-/** Whether an error tells of bytes that are gone. */
+/** Returns whether an error reports lost bytes. */
 export const isDamage = (cause: unknown) =>
   cause instanceof HedgerowError && DAMAGE.has(cause.code);
 
-/** Fails when the lines do not allow a store to hold `entries`. */
+/** Fails if the lines do not allow a store to hold `entries`. */
 export function judge(
   lines: readonly Line[],
   entries: readonly (readonly [string, unknown])[],
@@ -31,7 +31,10 @@ export function judge(
   expectSame(seen, entries.length, 'rows of no line');
 }
 
-/** Where bytes are gone each row is right, or its reader is told; `whole` has all bytes of the same commit. */
+/**
+ * Checks a store with lost bytes: each row is right, or its reader gets an error. `whole` has all bytes of the same
+ * commit.
+ */
 export async function readWhatIsLeft(
   lines: readonly Line[],
   whole: Storage,

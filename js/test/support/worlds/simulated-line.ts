@@ -1,4 +1,4 @@
-/** Lines of calls, and which rows each of them allows a store to hold. */
+/** Lines of calls, and the rows that each of them allows a store to hold. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Connection } from '../doubles/simulated-connection.js';
 
@@ -9,15 +9,15 @@ interface State {
   /** The generations at which its call was begun and answered. */
   readonly begunAt: number;
   doneAt?: number;
-  /** It was answered when it was durable. */
+  /** Whether it was answered only when durable. */
   isStrict?: boolean;
 }
 
 export type Answered = (generation: number, isStrict: boolean) => void;
 
 /**
- * Keys that one line of calls has for itself. Calls of a line are committed in their order: each
- * state follows from the one before by one call, or one commit of a call that makes several.
+ * The keys of one line of calls. Calls of a line are committed in their order: each state follows from the one before
+ * by one call, or by one commit of a call that makes several.
  */
 export class Line {
   readonly prefix: string;
@@ -37,7 +37,7 @@ export class Line {
     return this.#states.at(-1)?.rows ?? new Map();
   }
 
-  /** A call begins that will lead to `steps`; returns what to do when it is answered. */
+  /** Begins a call that will lead to `steps`; returns a function that takes its answer. */
   begin(begunAt: number, ...steps: Rows[]): Answered {
     const states = steps.map((rows): State => ({ rows, begunAt }));
     this.#states.push(...states);
@@ -46,13 +46,13 @@ export class Line {
     };
   }
 
-  /** Nothing came of the last call: no generation up to this one has its rows. */
+  /** Removes the last call, which had no effect: no generation up to this one has its rows. */
   undo(generation: number): void {
     this.#states.pop();
     this.begin(generation, this.rows)(generation, false);
   }
 
-  /** Whether `rows` may be there at a commit; only the last state is when `isSettled`. */
+  /** Returns whether a commit may have `rows`; if `isSettled`, only the last state may. */
   allows(rows: Rows, generation: number, isSettled: boolean): boolean {
     const isDone = ({ doneAt = Infinity, isStrict }: State) =>
       doneAt <= generation || isStrict === true;
@@ -63,7 +63,7 @@ export class Line {
       .some((state) => isDeepStrictEqual(state.rows, rows));
   }
 
-  /** Goes on from what was found; states before may come back unless all of it is durable. */
+  /** Continues from the found rows; earlier states may come back unless everything is durable. */
   resume(rows: Rows, generation: number, isDurable: boolean): void {
     if (isDurable) this.#states = [];
     this.begin(generation, rows)(generation, isDurable);

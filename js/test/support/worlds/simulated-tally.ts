@@ -1,4 +1,4 @@
-/** What happened in some seeds. */
+/** Counts of events in some seeds. */
 export class Tally {
   seeds = 0;
   calls = 0;
@@ -8,7 +8,7 @@ export class Tally {
   powerCrashes = 0;
   killedTabs = 0;
   segmentsCollected = 0;
-  /** Power failures after which bytes were gone, and those of them that a reader was told of. */
+  /** Power failures with lost bytes, and the failures among them that a reader got an error about. */
   damaged = 0;
   toldOf = 0;
   rowsRead = 0;

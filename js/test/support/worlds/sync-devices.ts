@@ -40,7 +40,7 @@ export async function cost(link: Link, call: () => Promise<unknown>) {
   };
 }
 
-/** Rows that do not become much shorter by deflating. */
+/** Rows that deflate little. */
 export function many(count: number, note: string): [string, unknown][] {
   const from = random(count);
   return Array.from({ length: count }, (_, nth) => [

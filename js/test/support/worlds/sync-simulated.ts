@@ -1,4 +1,4 @@
-/** Devices that crash, and the edits that are made on them: for the simulations of sync. */
+/** Devices that crash, and edits on them: for the simulations of sync. */
 import { expect } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
 import { Changes } from '../../../src/engine/read/changes.js';
@@ -10,10 +10,10 @@ import type { Remote } from '../../../src/sync/remote/index.js';
 import type { Random } from '../random.js';
 import { headOf } from '../remote-store.js';
 
-/** What has happened to the devices. */
+/** Counts of calls, failures and crashes of the devices. */
 export const deviceTotals = { calls: 0, failures: 0, crashes: 0 };
 
-/** A storage whose writes fail from a certain one on, until it is started again: what a crash leaves. */
+/** A storage whose writes fail from one on, as in a crash, until it is started again. */
 class Crashing {
   readonly #inner = memory();
   left = Number.POSITIVE_INFINITY;
@@ -79,7 +79,7 @@ export class Device {
     return this.#link as Link;
   }
 
-  /** Whether a call of the link succeeded. After it, the device may have crashed and started again. */
+  /** Returns whether a call of the link succeeded. After it, the device may have crashed and started again. */
   async tries(call: () => Promise<unknown>): Promise<boolean> {
     const isDoomed = this.#from.below(6) === 0;
     if (isDoomed) this.#disk.left = this.#from.below(8);
@@ -102,7 +102,7 @@ export class Device {
   }
 }
 
-/** What faults of a remote and of a disk may end a call with. */
+/** Codes of errors that faults of a remote and of a disk may cause. */
 const EXPECTED = [
   'offline',
   'remote',
@@ -119,7 +119,7 @@ export interface Value {
   readonly id: number;
 }
 
-/** Which edits were overwritten by somebody who had seen them. */
+/** All edits, and the edits that a later writer of the row had seen. */
 export class Edits {
   readonly all = new Map<number, string>();
   readonly seen = new Set<number>();
@@ -128,11 +128,11 @@ export class Edits {
     const key = `k${from.below(12)}`;
     const id = this.all.size + 1;
     const isDelete = from.below(5) === 0;
-    // One transaction: nothing comes between what was seen and what is put.
+    // A transaction keeps other writes from between the read and the put.
     const before = await db.transaction(async (tx) => {
       const found = await tx.get<Value>(key);
       if (isDelete) tx.delete(key);
-      // What cannot be deflated fills heads.
+      // Data that does not deflate fills heads.
       else tx.put(key, { id, filler: hex(from.bytes(from.below(fillerBytes))) });
       return found;
     });

@@ -11,7 +11,7 @@ import {
 } from '../../../src/index.js';
 import type { SegmentStore, Storage, WriteBatch } from '../../../src/storage/segment-store.js';
 
-// To load a part takes none of the tabs' time.
+// Later loads of parts would take time outside the tabs' clock.
 await preload();
 
 type RequestOptions = Parameters<Locks['request']>[1];
@@ -68,7 +68,7 @@ class LockManager {
             queue.held = queue.held.filter((one) => one !== request);
             this.#next(queue);
           };
-          // Granted when it is: a frozen tab holds a lock that it has not heard of.
+          // Grants at once: a frozen tab holds a lock without knowing it.
           void tab
             .passes(() => hold({ name, mode }))
             .then(
@@ -110,7 +110,7 @@ class LockManager {
     return [...this.#queues].flatMap(([name, { held }]) => held.map(() => ({ name })));
   }
 
-  /** All locks of a tab end: because it does, or because its browser takes them away. */
+  /** Ends all locks of a tab: the tab ends, or its browser takes the locks away. */
   end(tab: Tab, isTold = false): void {
     for (const queue of this.#queues.values()) {
       const [own, others] = [
@@ -163,13 +163,13 @@ class Channel {
   }
 }
 
-/** What a test may do before a call of a tab takes effect. */
+/** Calls that a test can run before calls of a tab take effect. */
 export interface TabHooks {
   write?(batch: WriteBatch): void | Promise<void>;
-  /** Before the locks are looked at. */
+  /** Called before the locks are read. */
   query?(): void | Promise<void>;
   load?(): void | Promise<void>;
-  /** Before segments are deleted. */
+  /** Called before segments are deleted. */
   delete?(): void | Promise<void>;
 }
 
@@ -179,7 +179,7 @@ export class Tab {
   readonly hooks: TabHooks = {};
   isFrozen = false;
   isKilled = false;
-  /** It works, and hears neither of other tabs nor that a lock was taken away from it. */
+  /** Whether it works, but hears neither other tabs nor the loss of a lock. */
   isDeaf = false;
   #onThaw: (() => void)[] = [];
   readonly storage: Storage;
@@ -206,7 +206,7 @@ export class Tab {
     };
   }
 
-  /** Runs `run` when the tab is awake, and has its result heard when it is. */
+  /** Runs `run` when the tab is awake, and passes on its result when the tab is awake again. */
   async passes<T>(run: () => Promise<T>): Promise<T> {
     await this.#awake();
     try {
@@ -271,37 +271,37 @@ export class Tab {
     this.isFrozen = true;
   }
 
-  /** Goes on, and hears. */
+  /** Lets it continue and hear again. */
   thaw(): void {
     this.isFrozen = false;
     this.isDeaf = false;
     for (const wake of this.#onThaw.splice(0)) wake();
   }
 
-  /** Ends the tab, and with it its locks. */
+  /** Ends the tab and its locks. */
   kill(): void {
     this.isKilled = true;
     this.#browser.locks.end(this);
   }
 
-  /** Has the browser take all locks away, as WebKit does when a page enters its back/forward cache. */
+  /** Makes the browser take all locks away, as WebKit does when a page enters its back/forward cache. */
   loseLocks(): void {
     this.#browser.locks.end(this, true);
   }
 }
 
 /**
- * Several tabs of one browser, in one process: they share stores in memory, Web Locks and channels, and
- * each of them can be frozen, goes on later, or is killed. What a tab has asked for before it was frozen
- * takes effect; it hears nothing until it goes on. Its timers are not stopped, but what they lead to is.
+ * Several tabs of one browser, in one process: they share stores in memory, Web Locks and channels, and each can be
+ * frozen, thawed or killed. Calls made before a freeze take effect; the tab does not hear of that until it is thawed.
+ * Its timers continue, but their effects wait.
  *
- * `pass` has time go by, of which `setTimeout` and `performance.now` are told.
+ * `pass` moves the time of `setTimeout` and `performance.now`.
  */
 export class Browser {
   readonly locks = new LockManager();
   readonly inner: Storage;
 
-  /** Of stores in `inner`. Takes the clock away from the test until it has finished. */
+  /** Uses stores in `inner`. Takes the clock away from the test until it has finished. */
   constructor(inner: Storage = memory()) {
     this.inner = inner;
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -317,13 +317,13 @@ export class Browser {
     return new Tab(this, this.locks, this.inner);
   }
 
-  /** Names of the locks that are held, without what all of them begin with. */
+  /** Returns the names of the held locks, without their common prefix. */
   held(name = 'test'): string[] {
     const prefix = `hedgerow/${name}/`;
     return this.locks.held().map((lock) => lock.name.slice(prefix.length));
   }
 
-  /** Runs `run`, whose channels are those of a tab; nothing else may be opened meanwhile. */
+  /** Runs `run`, whose channels belong to a tab; the test must open no other channel until then. */
   async inTab<T>(tab: Tab, run: () => Promise<T>): Promise<T> {
     Channel.tab = tab;
     try {
@@ -335,19 +335,22 @@ export class Browser {
 }
 
 /**
- * How long work may take that waits for nothing, in milliseconds of the CPU, and in real ones, of which a busy machine
- * takes more for the same work.
+ * Limits for work that does not wait: in milliseconds of the CPU, and in real milliseconds, since a busy machine takes
+ * more of these for the same work.
  */
 const WORK_MS = 1000;
 const REAL_MS = 4000;
-/** Nothing was at work in so many looks in a row, of which the later half are a sleep apart: a call waits for the tabs' time. */
+/** A call waits for the tabs' time after so many idle looks in a row; the later half of them are a sleep apart. */
 const IDLE_LOOKS = 40;
 const SLEEP_MS = 5;
-/** The CPU that ten turns take in which nothing happens is far below this, in microseconds. */
+/** Ten idle turns take far less CPU than this, in microseconds. */
 const IDLE_MICROS = 500;
 const { setTimeout: realTimeout } = globalThis;
 
-/** Microseconds of the CPU that this thread has taken, as of its last sleep or tick; of all threads where none is told apart. */
+/**
+ * Returns the microseconds of CPU that this thread has taken, up to its last sleep or tick; of all threads where the
+ * platform does not separate them.
+ */
 function cpuMicros(): number {
   const { user, system } = process.cpuUsage();
   try {
@@ -358,18 +361,18 @@ function cpuMicros(): number {
   }
 }
 
-/** Whether there is time left for work that begins now. */
+/** Returns a function that says whether work that begins now has time left. */
 function workTime(): () => boolean {
   const [endMicros, endMs] = [cpuMicros() + 1000 * WORK_MS, Date.now() + REAL_MS];
   return () => cpuMicros() < endMicros && Date.now() < endMs;
 }
 
-/** Lets what is at work go on, without any time going by. */
+/** Lets running work continue, while the tabs' clock stands still. */
 export async function breathe(turns = 20): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await new Promise<void>((go) => setImmediate(go));
 }
 
-/** Has so many milliseconds go by. */
+/** Moves the tabs' clock by so many milliseconds. */
 export async function pass(ms: number, stepMs = 50): Promise<void> {
   for (let gone = 0; gone < ms; gone += stepMs) {
     await breathe(4);
@@ -378,7 +381,7 @@ export async function pass(ms: number, stepMs = 50): Promise<void> {
   await breathe();
 }
 
-/** What a call settles to, which must be within so many milliseconds of the tabs' time. */
+/** Settles as a call does, which must be within so many milliseconds of the tabs' time. */
 export async function settled<T>(call: Promise<T>, ms = 1000): Promise<T> {
   let isOver = false;
   call.then(
@@ -389,7 +392,7 @@ export async function settled<T>(call: Promise<T>, ms = 1000): Promise<T> {
       isOver = true;
     },
   );
-  // Work takes none of the tabs' time, yet some of ours: it must not be mistaken for waiting.
+  // Work takes real time but no time of the tabs: this keeps it apart from waiting.
   const hasTime = workTime();
   let micros = cpuMicros();
   for (let looks = 0; looks < IDLE_LOOKS && !isOver && hasTime(); looks++) {

@@ -36,7 +36,7 @@ export function world<T extends Tables = Record<never, never>>(
   };
   const served = serve({ open: store, port: host, ...serving });
   opened.push(() => served.close());
-  // As a worker: it gets a port with its message, and the others go on.
+  // Works like a worker: it gets a port with its message, and the other ports keep working.
   const target = { postMessage: page.postMessage.bind(page) };
   return {
     served,
@@ -50,7 +50,7 @@ export function world<T extends Tables = Record<never, never>>(
   };
 }
 
-/** Waits until something holds. */
+/** Waits until a condition holds. */
 export async function until(isSo: () => unknown, what = 'it'): Promise<void> {
   const endMs = performance.now() + 20_000;
   while (!(await isSo())) {

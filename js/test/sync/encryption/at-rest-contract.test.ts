@@ -1,10 +1,10 @@
-/** The contract of adapters, over stores that are encrypted. */
+/** The contract of adapters, over encrypted stores. */
 import { assert, describe, it } from 'vitest';
 import { memory } from '../../../src/index.js';
 import { atRest } from '../../../src/sync/encryption/index.js';
 import { segmentStoreContract } from '../../support/contracts/segment-store-contract.js';
 
-// In browsers it is IndexedDB: see `browser/memory.ts`.
+// The same test runs over IndexedDB in browsers: see `browser/memory.ts`.
 const sealed = () => atRest({ key: new Uint8Array(32).fill(7) }).over(memory());
 
 describe('encrypted memory()', () => {

@@ -1,4 +1,4 @@
-/** Encrypted stores whose bytes are not as they were written: refused, or told as damage is told in plain ones. */
+/** Encrypted stores whose bytes have changed: each change is refused, or reported as damage as in plain stores. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, repair, verify } from '../../../src/index.js';
 import type { Ref, SegmentRecord, Storage } from '../../../src/storage/segment-store.js';
@@ -18,7 +18,7 @@ const few: Entry[] = [
   ['grace', { born: 1906 }],
 ];
 
-/** A small store, with a branch, as it is stored and as it is read. */
+/** A small store with a branch: its stored form and its rows. */
 let small: Dump;
 let plain: Dump;
 beforeAll(async () => {
@@ -37,8 +37,8 @@ const isRefused = (cause: unknown) => {
 };
 
 /**
- * What a store tells of its segments, tables and refs at the level of storage: those of the plain one, or none. A chunk of
- * other bytes has another hash, which the core refuses: so of segments only the bytes are judged that differ.
+ * Expects that the segments, tables and refs of a store are the plain store's or missing, at the level of storage. A
+ * chunk of other bytes has another hash, which the core refuses: so only the segments whose bytes differ are judged.
  */
 async function judged(dump: Dump): Promise<'same' | 'damage' | 'refused'> {
   let found: Dump;
@@ -53,7 +53,7 @@ async function judged(dump: Dump): Promise<'same' | 'damage' | 'refused'> {
     const other = found.segments[at];
     expect(other?.id).toBe(id);
     const table = Buffer.from(other?.tableBytes ?? []);
-    // Never another table.
+    // A wrong table is never returned.
     if (!table.equals(tableBytes)) {
       expect(table.length).toBe(0);
       isSame = false;
@@ -65,7 +65,7 @@ async function judged(dump: Dump): Promise<'same' | 'damage' | 'refused'> {
   const known = plain.refs.map((moves) => moves.map(told));
   for (const [at, moves] of found.refs.entries()) {
     if (moves.map(told).join() !== known[at]?.join()) {
-      // Moves that there were, and commits that are none.
+      // Each move is a known one, or names an unknown commit.
       const hashes = plain.refs.flat().map(({ commitBytes }) => hexOf(commitBytes));
       for (const move of moves) {
         const isKnown = known.flat().includes(told(move));
@@ -82,7 +82,7 @@ const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const told = ({ name, generation, format, commitBytes }: Ref) =>
   `${name} ${generation} ${format} ${hexOf(commitBytes)}`;
 
-/** All dumps that differ from `small` by one bit: what it is, and how the dump is made. */
+/** All dumps that differ from `small` by one bit: a description, and a function that makes the dump. */
 function* flips(): Generator<[what: string, make: () => Dump]> {
   const { segments, refs } = small;
   for (const [at, segment] of segments.entries()) {
@@ -120,8 +120,8 @@ function* flips(): Generator<[what: string, make: () => Dump]> {
   }
 }
 
-describe('one bit that is another', () => {
-  it('is refused, or told as damage, or in what nobody needs: each bit of a store', async () => {
+describe('one flipped bit', () => {
+  it('is refused, is reported as damage, or is in unused bytes: each bit of a store', async () => {
     expect(await judged(small)).toBe('same');
     const tally = { same: 0, damage: 0, refused: 0 };
     await forSampled(
@@ -135,8 +135,8 @@ describe('one bit that is another', () => {
     if (!isDeep) return;
     expect(tally.damage).toBeGreaterThan(4000);
     expect(tally.refused).toBeGreaterThan(500);
-    // Of two copies of the record of the key one is enough; the bytes of the marker mean nothing; of the headers of
-    // segments those of the tables are read.
+    // One of two copies of the key record is enough; the marker's bytes have no meaning; of the segment headers only
+    // the table headers are read.
     expect(tally.same).toBeLessThan(4000);
   });
 
@@ -178,7 +178,7 @@ describe('bytes of the same store in another place', () => {
     await expect(opening).rejects.toEqual(failure(code));
   });
 
-  it('are damage: both, under the id of the other', async () => {
+  it('are damage: two segments under swapped ids', async () => {
     const [first, second, ...rest] = small.segments as [SegmentRecord, SegmentRecord];
     const segments = [{ ...second, id: first.id }, { ...first, id: second.id }, ...rest];
     expect(await judged({ refs: small.refs, segments })).toBe('damage');
@@ -201,7 +201,7 @@ describe('bytes of the same store in another place', () => {
 describe('a large store with damage', () => {
   const rows = Array.from({ length: 5000 }, (_, at): Entry => [`k${at}`, partlyNoise(at)]);
 
-  /** A store with two commits, and how many bytes of which of its segments are changed when they are read. */
+  /** Makes a store with two commits, some of whose segments change by this many bytes when they are read. */
   async function scene(): Promise<{
     storage: Storage & ReturnType<typeof watched>;
     plainRoot: string;
@@ -239,14 +239,14 @@ describe('a large store with damage', () => {
       }
     }
     expect(lost.length).toBeGreaterThan(0);
-    // Of a frame, which has 64 KiB, the other chunks are sound.
+    // The other chunks of a frame, which has 64 KiB, are sound.
     expect(lost.length).toBeLessThan(rows.length / 40);
     const found = await verify('test', { storage, encryption });
     expect(found.ok).toBe(false);
     expect(found.faults).toMatchObject([{ code: 'corrupt-chunk' }]);
     expect(found.rows).toBe(rows.length - lost.length);
     await db.close();
-    // Both commits need it: what is left is kept when that is wanted.
+    // Both commits need the chunk: `salvage` keeps the other rows.
     await expect(repair('test', { storage, encryption })).rejects.toEqual(failure('corrupt-chunk'));
     const repaired = await repair('test', { storage, encryption, salvage: true });
     expect(repaired.rowsLost).toBe(lost.length);
@@ -255,7 +255,7 @@ describe('a large store with damage', () => {
     expect((await again.verify()).ok).toBe(true);
   });
 
-  it('that was cut off ends where it was cut', async () => {
+  it('ends at the cut if it was cut off', async () => {
     const { storage } = await scene();
     const { id, segmentBytes } = largest(storage);
     storage.hooks.read = (read, bytes) =>
@@ -266,7 +266,7 @@ describe('a large store with damage', () => {
     expect(found.rows).toBeLessThan(rows.length);
   });
 
-  it('goes back to the commit before where the newest one is damaged', async () => {
+  it('goes back to the previous commit where the newest one is damaged', async () => {
     const { storage, plainRoot } = await scene();
     const newest = Math.max(...storage.stored.keys());
     storage.hooks.read = (read, bytes) => (read === newest ? bytes.fill(1) : bytes);
@@ -282,7 +282,7 @@ describe('a large store with damage', () => {
     expectSame(await db.get('k1'), rows[1]?.[1]);
   });
 
-  it('goes back to the commit before where the newest move is damaged', async () => {
+  it('goes back to the previous commit where the newest move is damaged', async () => {
     const inner = memory();
     const db = await open('test', { storage: inner, encryption });
     await db.putMany(rows);

@@ -1,4 +1,4 @@
-/** All that a storage holds of a store, as it is stored: to look at, and to change. */
+/** The stored bytes of a store, for tests that read or change them. */
 import type {
   Ref,
   SegmentRecord,
@@ -13,13 +13,13 @@ export interface Dump {
   readonly refs: readonly (readonly Ref[])[];
 }
 
-/** What is stored in a store that exists. */
+/** Returns the stored bytes of an existing store. */
 export async function dumpOf(storage: Storage, name = 'test'): Promise<Dump> {
   const store = await storage.open(name, { mustExist: true });
   try {
     const { refs, tables } = await store.load();
     const found = await store.read(tables.map(({ id }) => id));
-    // A ref whose generation is another than in its history is there all the same.
+    // The dump includes a ref even if its generation differs from its history.
     const moves = await Promise.all(
       refs.map(async (ref) => {
         const [, ...before] = await store.history(ref.name);
@@ -71,7 +71,7 @@ export function storageOf({ segments, refs }: Dump): Storage {
   return { open: async () => store, destroy: refused };
 }
 
-/** All bytes of a dump, and its names: everything that somebody sees who reads the disk. */
+/** All bytes and names of a dump: everything that a reader of the disk sees. */
 export function bytesOf({ segments, refs }: Dump): Uint8Array {
   return Buffer.concat([
     ...segments.flatMap(({ segmentBytes, tableBytes }) => [segmentBytes, tableBytes]),

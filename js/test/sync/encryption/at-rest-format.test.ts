@@ -1,6 +1,6 @@
 /**
- * The bytes of encrypted stores, read by a decoder that is written from `docs/format.md` alone, with Node's own ciphers:
- * it shares no code with the package. And a store of an earlier day, which every later version must open.
+ * The bytes of encrypted stores, read by a decoder that follows `docs/format.md` alone and uses Node's own ciphers: it
+ * shares no code with the package. Also a store of an earlier version, which every later version must open.
  */
 import { createDecipheriv, createHmac, hkdfSync, pbkdf2Sync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ function frame(key: Uint8Array, number: number, bound: Uint8Array, sealed: Uint8
   return Buffer.concat([cipher.update(sealed.subarray(0, end)), cipher.final()]);
 }
 
-/** A store as it was before it was encrypted. */
+/** A store before its encryption. */
 function decoded(
   { segments, refs }: Dump,
   given: { key?: Uint8Array | undefined; passphrase?: string | undefined },
@@ -105,13 +105,13 @@ const plainBytes = (dump: Dump) => ({
   ),
 });
 
-describe('what is stored', () => {
+describe('the stored bytes', () => {
   const keys: readonly [string, AtRestKey & { key?: Uint8Array }][] = [
     ['of a key', { key: random(1).bytes(32) }],
     ['of a passphrase', { passphrase: 'correct horse caf\u00e9' }],
   ];
 
-  it.each(keys)('is as the format says: %s', async (_, key) => {
+  it.each(keys)('follow the format: %s', async (_, key) => {
     const storage = memory();
     const encryption = atRest(key);
     const db = await open('test', { storage, encryption, indexes: { a: { path: '/a' } } });
@@ -132,7 +132,7 @@ describe('what is stored', () => {
   });
 });
 
-describe('a store of an earlier day', () => {
+describe('a store of an earlier version', () => {
   const path = new URL('../../../../vectors/at-rest/store.json', import.meta.url);
   const { key, passphrase, root, rows, stores } = JSON.parse(readFileSync(path, 'utf8')) as {
     readonly key: string;

@@ -1,4 +1,4 @@
-/** Limits of an encrypted store that docs/encryption.md tells of: the sizes that it shows, and older states that it takes. */
+/** Limits of an encrypted store in docs/encryption.md: it shows sizes, and it accepts older states. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import type { Storage } from '../../../src/storage/segment-store.js';
@@ -11,13 +11,13 @@ const encryption = atRest({ key: new Uint8Array(32).fill(7) });
 const [ROWS, LATER] = [50, 20];
 const nameOf = ([newest]: Dump['refs'][number]) => newest?.name;
 
-/** A storage with this store, which takes changes. */
+/** A storage with this store, which accepts changes. */
 async function storageWith({ segments, refs }: Dump): Promise<Storage> {
   const storage = memory();
   const store = await storage.open('test');
   await store.write({ segments, durability: 'strict' });
   for (const moves of refs) {
-    // Commits before the history are gone.
+    // The history no longer has the earlier commits.
     let expected = 0;
     for (const move of moves.toReversed()) {
       const batch = { segments: [], durability: 'strict' } as const;
@@ -29,12 +29,12 @@ async function storageWith({ segments, refs }: Dump): Promise<Storage> {
   return storage;
 }
 
-/** The store when it had `ROWS`, and when it had `LATER` more and had pushed them. */
+/** The store with `ROWS`, and the same store with `LATER` added and pushed. */
 let [before, now]: [Dump, Dump] = [
   { segments: [], refs: [] },
   { segments: [], refs: [] },
 ];
-/** As it is stored. */
+/** Its stored form. */
 let main: string | undefined;
 let remote: Remote;
 beforeAll(async () => {
@@ -58,8 +58,8 @@ beforeAll(async () => {
 const same = (a?: Dump['refs'][number][number], b?: Dump['refs'][number][number]) =>
   a?.name === b?.name && a?.generation === b?.generation;
 
-describe('who can write to the disk', () => {
-  it('takes a branch back without being told, and its next push deletes the rows at the remote', async () => {
+describe('a writer to the disk', () => {
+  it('takes a branch back without an error, and its next push deletes the rows at the remote', async () => {
     const older = before.refs.find((moves) => nameOf(moves) === main) ?? [];
     const refs = now.refs.map((moves) => (nameOf(moves) === main ? older : moves));
     const storage = await storageWith({ segments: now.segments, refs });
@@ -73,7 +73,7 @@ describe('who can write to the disk', () => {
     expect(await other.count()).toBe(ROWS);
   });
 
-  it('removes a branch without being told: a store without main is empty', async () => {
+  it('removes a branch without an error: a store without main is empty', async () => {
     const refs = now.refs.filter((moves) => nameOf(moves) !== main);
     const db = await open('test', { storage: await storageWith({ ...now, refs }), encryption });
     expect(await db.verify()).toMatchObject({ ok: true });
@@ -81,7 +81,7 @@ describe('who can write to the disk', () => {
   });
 });
 
-it('shows by the sizes of segments that a store holds rows that are known', async () => {
+it('recognises known rows by the sizes of segments', async () => {
   const sizes: number[][] = [];
   for (const fill of [1, 2]) {
     const storage = memory();

@@ -1,4 +1,4 @@
-/** Another key for a store that is encrypted. */
+/** A new key for an encrypted store. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import type { Storage } from '../../../src/storage/segment-store.js';
@@ -24,7 +24,7 @@ async function made(): Promise<Storage> {
   return storage;
 }
 
-/** Which of the keys open the store, and find its rows. */
+/** Returns which of the keys open the store and find its rows. */
 async function openedBy(storage: Storage, ...keys: readonly AtRestKey[]): Promise<boolean[]> {
   const tried = keys.map(async (key) => {
     const opening = open('test', { storage, encryption: atRest(key) });
@@ -42,7 +42,7 @@ async function openedBy(storage: Storage, ...keys: readonly AtRestKey[]): Promis
 const segmentsOf = async (storage: Storage) => (await dumpOf(storage)).segments;
 
 describe('rotateKey', () => {
-  it('has the new key open the store in place of the old one, and rewrites no segment', async () => {
+  it('makes the new key open the store in place of the old one, and rewrites no segment', async () => {
     const storage = await made();
     const before = await segmentsOf(storage);
     for (let round = 0; round < 3; round++) {
@@ -51,7 +51,7 @@ describe('rotateKey', () => {
       expect(await openedBy(storage, old, next)).toEqual([false, true]);
     }
     expectSame(await segmentsOf(storage), before);
-    // What the old key opens is in no ref any more, and in no history of one.
+    // The old key opens no ref any more, and no history of a ref.
     const names = (await dumpOf(storage)).refs.flat().map(({ name }) => name);
     const numbers = names
       .filter((name) => name.startsWith('encryption/'))
@@ -59,7 +59,7 @@ describe('rotateKey', () => {
     expect(new Set(numbers)).toEqual(new Set(['4']));
   });
 
-  it('leads from a key to a passphrase, and back', async () => {
+  it('replaces a key by a passphrase, and a passphrase by a key', async () => {
     const storage = await made();
     const words = { passphrase: 'correct horse battery staple' };
     await rotateKey('test', { from, to: words, storage });
@@ -72,7 +72,7 @@ describe('rotateKey', () => {
     expect(await openedBy(storage, words, to)).toEqual([false, true]);
   });
 
-  it('leaves handles that are open at work', async () => {
+  it('keeps open handles at work', async () => {
     const storage = await made();
     const db = await open('test', { storage, encryption: atRest(from) });
     await rotateKey('test', { from, to, storage });
@@ -86,7 +86,7 @@ describe('rotateKey', () => {
     await expect.poll(() => db.get('more')).toBe(2);
   });
 
-  it('can be called again, and is refused for a key that never was', async () => {
+  it('can run again, and refuses a key that the store never had', async () => {
     const storage = await made();
     await rotateKey('test', { from, to, storage });
     const before = await dumpOf(storage);
@@ -97,7 +97,7 @@ describe('rotateKey', () => {
     expectSame(await dumpOf(storage), before);
   });
 
-  it('of two at once one is made, and the other refused', async () => {
+  it('succeeds once and is refused once if two run at the same time', async () => {
     for (let round = 0; round < 20; round++) {
       const storage = await made();
       const calls = [to, third].map((next) => rotateKey('test', { from, to: next, storage }));
@@ -107,7 +107,7 @@ describe('rotateKey', () => {
     }
   });
 
-  it('whatever call of storage fails, before or after it took effect, one key opens the store', async () => {
+  it('leaves one key that opens the store if any call of storage fails before or after its effect', async () => {
     const counted = faulty(await made());
     await rotateKey('test', { from, to, storage: counted });
     const error = failure('disconnected');
@@ -123,12 +123,12 @@ describe('rotateKey', () => {
         await rotateKey('test', { from, to, storage: inner });
         expect(await openedBy(inner, from, to)).toEqual([false, true]);
       }
-      // The write takes effect, and its answer or that of closing is lost.
+      // The write takes effect, and its answer or the answer of the close is lost.
       expect(moved).toBe(when === 'after' ? 2 : 1);
     }
   });
 
-  it('refuses what it cannot take', async () => {
+  it('refuses wrong arguments', async () => {
     const storage = await made();
     const missing = rotateKey('none', { from, to, storage });
     await expect(missing).rejects.toEqual(failure('store-not-found'));

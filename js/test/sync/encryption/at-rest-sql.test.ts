@@ -1,4 +1,4 @@
-/** Stores that are encrypted in SQLite: the contract of adapters over each driver, and what their files show. */
+/** Encrypted stores in SQLite: the contract of adapters over each driver, and the contents of their files. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const encryption = atRest({ key });
 
 for (const [title, make] of SQL_STORAGES) {
   describe(`encrypted ${title}`, () => {
-    // Of what is sealed the whole contract is asked in memory.
+    // The tests in memory run the whole contract for sealed bytes.
     for (const { name, run } of sampled(segmentStoreContract)) {
       it(name, async () => run(encryption.over(await make()), assert));
     }
@@ -31,13 +31,13 @@ describe.each(SQL_STORAGES)('rotateKey over %s', (_, make) => {
     ['a store of one branch', 0, 0],
     ['a store that has 60', 60, 0],
     ['a store that had 60', 60, 60],
-  ])('leaves nothing of the old record in the file of %s', async (_, begun, deleted) => {
+  ])('leaves no byte of the old record in the file of %s', async (_, begun, deleted) => {
     const location = folder();
     const storage = await make({ location });
     const to = { key: new Uint8Array(32).fill(8) };
     const db = await open('test', { storage, encryption });
     await db.putMany(rows);
-    // So many refs that their tree is split, and joined again when they go.
+    // So many refs split their tree; their removal joins it again.
     for (let at = 0; at < begun; at++) await db.branch(`branch ${at}`);
     for (let at = 0; at < deleted; at++) await db.deleteBranch(`branch ${at}`);
     await db.close();
@@ -56,7 +56,7 @@ describe.each(SQL_STORAGES)('rotateKey over %s', (_, make) => {
   });
 });
 
-/** All bytes of all files of a folder: of stores, and in a folder of it of locks. */
+/** Returns all bytes of all files in a folder: of the stores, and of the locks in its subfolder. */
 function filesIn(location: string, recursive = true): Buffer {
   const files = readdirSync(location, { recursive, withFileTypes: true });
   const paths = files
@@ -70,7 +70,7 @@ const rows = Array.from(
   (_, at): Entry => [`customer/${at}`, { name: `Hortensia ${at}`, note: 'prefers marmalade' }],
 );
 
-/** Uses all of a store that is named somewhere; returns what nobody may see of it. */
+/** Uses all parts of a store that have names; returns the secrets that no file may show. */
 async function used(storage: Storage, isSealed: boolean): Promise<Record<string, Uint8Array>> {
   const options = {
     storage,
@@ -90,7 +90,7 @@ async function used(storage: Storage, isSealed: boolean): Promise<Record<string,
   const link = await db.remote(memoryRemote(), { name: 'headquarters' });
   await link.push();
   await db.compact();
-  // Another handle, which must announce to the first what it reads.
+  // The second handle must announce its reads to the first.
   const other = await open('test', options);
   await db.put('customer/2', { name: 'Wilhelmina', note: 'newer' });
   note();
@@ -122,16 +122,16 @@ async function used(storage: Storage, isSealed: boolean): Promise<Record<string,
 const shown = (bytes: Uint8Array, secrets: Record<string, Uint8Array>) =>
   Object.keys(secrets).filter((name) => Buffer.from(bytes).includes(Buffer.from(secrets[name]!)));
 
-describe('what is stored', () => {
-  it('shows nothing of rows, names and roots in the files of SQLite', async () => {
+describe('the stored bytes', () => {
+  it('do not show rows, names or roots in the files of SQLite', async () => {
     const [plain, sealed] = [folder(), folder()];
     const secrets = await used(sqlite({ location: plain, driver }), false);
-    // In a plain store all of it is seen: the search finds what there is.
+    // A plain store shows all of them: this proves that the search works.
     const seen = shown(filesIn(plain), secrets);
     expect(seen.filter((name) => !/as text/.test(name))).toHaveLength(
       Object.keys(secrets).filter((name) => !/as text/.test(name)).length,
     );
-    // Those are in the names of locks.
+    // The names of locks contain these.
     expect(seen.some((name) => /as text/.test(name))).toBe(true);
     const same = await used(sqlite({ location: sealed, driver }), true);
     expect(Object.keys(same)).toEqual(Object.keys(secrets));
@@ -139,7 +139,7 @@ describe('what is stored', () => {
     expect(filesIn(sealed).includes('SQLite format 3')).toBe(true);
   });
 
-  it('shows nothing of them at the level of storage either', async () => {
+  it('do not show them at the level of storage', async () => {
     const [plain, sealed] = [memory(), memory()];
     const secrets = await used(plain, false);
     expect(shown(bytesOf(await dumpOf(plain)), secrets).length).toBeGreaterThan(8);
@@ -147,7 +147,7 @@ describe('what is stored', () => {
     expect(shown(bytesOf(await dumpOf(sealed)), same)).toEqual([]);
   });
 
-  it('is not changed by whoever has another key, or none', async () => {
+  it('do not change when a handle has another key or no key', async () => {
     const location = folder();
     const storage = sqlite({ location, driver });
     const db = await open('test', { storage, encryption });
@@ -161,7 +161,7 @@ describe('what is stored', () => {
     expect(filesIn(location, false).equals(before)).toBe(true);
   });
 
-  it('is the same key for all who make the store at once', async () => {
+  it('have one key if several handles make the store at once', async () => {
     const storage = sqlite({ location: folder(), driver });
     const opening = Array.from({ length: 5 }, () => open('test', { storage, encryption }));
     const handles = await Promise.all(opening);
@@ -171,7 +171,7 @@ describe('what is stored', () => {
 });
 
 describe('handles of one file', () => {
-  it('see by locks that are sealed what the others read', async () => {
+  it('see through sealed locks which commits the others read', async () => {
     const storage = sqlite({ location: folder(), driver });
     const options = { storage, encryption, cacheBytes: 0 };
     const collector = await open('test', options);
@@ -184,7 +184,7 @@ describe('handles of one file', () => {
       .toContainEqual(expect.stringContaining('/sealed/'));
     const names = ((await storage.locks?.query())?.held ?? []).map(({ name = '' }) => name);
     expect(names.filter((name) => name.includes('/pin/'))).toEqual([]);
-    // Else the collector deletes what the snapshot reads.
+    // Otherwise the collector deletes what the snapshot reads.
     await collector.clear();
     for (let round = 0; round < 4; round++) {
       await collector.putMany(rows.map(([name]) => [name, round]));

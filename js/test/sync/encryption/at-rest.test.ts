@@ -1,4 +1,4 @@
-/** Stores that are encrypted where they are kept: what they hold, and who opens them. */
+/** Stores that are encrypted in their storage: their contents, and the keys that open them. */
 import { describe, expect, it, vi } from 'vitest';
 import {
   destroy,
@@ -32,7 +32,7 @@ const large: Entry = ['large', random(3).bytes(300_000)];
 const indexes = { byAt: { path: '/at' } };
 const sums = { total: { sum: '/at', prefix: 'key ' } };
 
-/** Changes of all kinds; the states of a store after each. */
+/** Makes changes of all kinds; returns the state of a store after each. */
 async function work(db: Store): Promise<unknown[]> {
   const states: unknown[] = [];
   const note = async (of = db) => {
@@ -64,7 +64,7 @@ async function work(db: Store): Promise<unknown[]> {
 }
 
 describe('an encrypted store', () => {
-  it('holds what a plain one holds, under the same roots, and again when it is opened', async () => {
+  it('has the rows and roots of a plain store, before and after it is opened again', async () => {
     const [plain, sealed] = [memory(), memory()];
     const options = { indexes, sums };
     const one = await open('test', { ...options, storage: plain });
@@ -86,7 +86,7 @@ describe('an encrypted store', () => {
     );
   });
 
-  it('is told of the commits of its other handles', async () => {
+  it('hears the commits of its other handles', async () => {
     const storage = memory();
     const [one, two] = [
       await open('test', { storage, encryption }),
@@ -100,7 +100,7 @@ describe('an encrypted store', () => {
     await vi.waitFor(async () => expect(await one.get('b')).toBe(2), SOON);
   });
 
-  it('is exported and imported as a plain one', async () => {
+  it('is exported and imported as a plain store', async () => {
     const storage = memory();
     const db = await open('test', { storage, encryption, indexes });
     await work(db);
@@ -118,7 +118,7 @@ describe('an encrypted store', () => {
     expect((await verify('test', { storage: sealed, encryption: other })).ok).toBe(true);
   });
 
-  it('can be deleted without its key, and is another store then', async () => {
+  it('can be deleted without its key, and is then another store', async () => {
     const storage = memory();
     const db = await open('test', { storage, encryption });
     await db.put('a', 1);
@@ -128,7 +128,7 @@ describe('an encrypted store', () => {
     expect(await all(next)).toEqual([]);
   });
 
-  it('is made with one key by all who open it at once', async () => {
+  it('gets one key if several handles open it at once', async () => {
     for (let round = 0; round < 20; round++) {
       const storage = memory();
       const opening = Array.from({ length: 6 }, () => open('test', { storage, encryption }));
@@ -140,7 +140,7 @@ describe('an encrypted store', () => {
     }
   });
 
-  it('of whom two keys want at once is of one of them', async () => {
+  it('belongs to one of two keys if both open it at once', async () => {
     for (let round = 0; round < 20; round++) {
       const storage = memory();
       const opening = [encryption, other, encryption, other].map((wanted) =>
@@ -156,14 +156,14 @@ describe('an encrypted store', () => {
   });
 });
 
-describe('a key that is not the one', () => {
+describe('a wrong key', () => {
   const refusals: readonly [string, Partial<OpenOptions>][] = [
     ['another key', { encryption: other }],
     ['a passphrase', { encryption: atRest({ passphrase: 'open sesame' }) }],
     ['no key', {}],
   ];
 
-  it.each(refusals)('opens nothing, and changes nothing: %s', async (_, given) => {
+  it.each(refusals)('opens no store and changes no bytes: %s', async (_, given) => {
     const storage = memory();
     const db = await open('test', { storage, encryption });
     await db.putMany(rows);
@@ -183,7 +183,7 @@ describe('a key that is not the one', () => {
     expect(await again.count()).toBe(rows.length);
   });
 
-  it('is refused for a store that is plain, which stays as it is', async () => {
+  it('is refused for a plain store, which does not change', async () => {
     const storage = memory();
     const db = await open('test', { storage });
     await db.put('a', 1);
@@ -199,7 +199,7 @@ describe('a key that is not the one', () => {
     expect(await (await open('test', { storage })).get('a')).toBe(1);
   });
 
-  it('cannot be written past by a handle that was opened before there was one', async () => {
+  it('stays in force against a handle that was open before the store had a key', async () => {
     const storage = memory();
     const plain = await open('test', { storage });
     const sealed = await open('test', { storage, encryption });
@@ -220,7 +220,7 @@ describe('a key of the app', () => {
     await db.close();
     const own = new Uint8Array(key);
     const taken = atRest({ key: own });
-    // It is taken when it is given.
+    // The key is copied at the call.
     own.fill(0);
     const again = await open('test', { storage, encryption: taken });
     expect(await again.get('a')).toBe(1);
@@ -236,7 +236,7 @@ describe('a key of the app', () => {
 
   it('may be a passphrase, whose salt is in the store', async () => {
     const storage = memory();
-    // The same text in another form of Unicode.
+    // The same text in another Unicode form.
     const [one, two] = ['caf\u00e9', 'cafe\u0301'];
     const db = await open('test', { storage, encryption: atRest({ passphrase: one }) });
     await db.put('a', 1);
@@ -256,7 +256,7 @@ describe('a key of the app', () => {
     ['both', { key, passphrase: 'a' }],
     ['another option', { keys: key }],
     ['no object', key],
-  ])('is refused at once if it is none: %s', (_, given) => {
+  ])('is refused at once if it is malformed: %s', (_, given) => {
     expect(() => atRest(given as never)).toThrow(failure('invalid-argument') as never);
   });
 
@@ -265,14 +265,14 @@ describe('a key of the app', () => {
     ['text', { key: 'secret' }],
     ['an empty passphrase', { passphrase: '' }],
     ['a passphrase that is no text', { passphrase: 7 }],
-  ])('is refused when a store is opened with it if it is none: %s', async (_, given) => {
+  ])('is refused at the opening of a store if it is malformed: %s', async (_, given) => {
     const storage = memory();
     const bad = open('test', { storage, encryption: atRest(given as never) });
     await expect(bad).rejects.toEqual(failure('invalid-argument'));
     expect(await (await open('test', { storage })).count()).toBe(0);
   });
 
-  it('is no CryptoKey for something else', async () => {
+  it('cannot be a CryptoKey for another use', async () => {
     const aes = await crypto.subtle.importKey('raw', key as BufferSource, 'AES-GCM', false, [
       'encrypt',
       'decrypt',
@@ -281,8 +281,8 @@ describe('a key of the app', () => {
     await expect(opening).rejects.toEqual(failure('invalid-argument'));
   });
 
-  it('needs WebCrypto: nothing is stored in its place without', async () => {
-    // Not the global, which is not replaced everywhere.
+  it('needs WebCrypto: without it the store writes no bytes', async () => {
+    // The test does not replace the global, which some platforms protect.
     Object.defineProperty(crypto, 'subtle', { value: undefined, configurable: true });
     try {
       const message = expect.stringContaining('crypto.subtle');
@@ -299,7 +299,7 @@ it.each([
   ['a key', key],
   ['keys of a remote', remoteKeys({ place: 'room', keys: () => key })],
   ['no object', 'secret'],
-])('open refuses what atRest has not made: %s', async (_, given) => {
+])('open refuses a value that atRest has not made: %s', async (_, given) => {
   const storage = memory();
   const opening = open('test', { storage, encryption: given as never });
   await expect(opening).rejects.toEqual(failure('invalid-argument'));

@@ -1,4 +1,4 @@
-/** Ed25519 as heads are signed with it, by vectors of others; and the keys for it. */
+/** Ed25519 signatures of heads, by vectors of others; and their keys. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { hex, unhex } from '../../../src/base/hex.js';
@@ -25,7 +25,7 @@ const ed25519 = JSON.parse(
 };
 
 describe('Ed25519', () => {
-  it('is that of RFC 8032', async () => {
+  it('agrees with RFC 8032', async () => {
     expect(ed25519.rfc8032).toHaveLength(3);
     for (const { sk, pk, msg, sig } of ed25519.rfc8032) {
       const { publicKey, privateKey } = await signingKeys(unhex(sk));
@@ -36,14 +36,14 @@ describe('Ed25519', () => {
         false,
       );
       for (const key of [privateKey, await signingKey(unhex(sk))]) {
-        // WebKit of Apple adds noise, which its readers cannot tell.
+        // Apple's WebKit adds noise, which readers cannot see.
         expect(await isSignatureOf(verifying, await sign(key, unhex(msg)), unhex(msg))).toBe(true);
         await expect(crypto.subtle.exportKey('pkcs8', key)).rejects.toThrow();
       }
     }
   });
 
-  it('is that of Wycheproof', async () => {
+  it('agrees with Wycheproof', async () => {
     expect(ed25519.wycheproof).toHaveLength(151);
     expect(ed25519.wycheproof.filter(({ result }) => result === 'invalid')).toHaveLength(63);
     const wrong: number[] = [];
@@ -56,7 +56,7 @@ describe('Ed25519', () => {
 });
 
 describe('signingKeys()', () => {
-  it('takes what generateKey() makes, and nothing else', async () => {
+  it('accepts only the keys of generateKey()', async () => {
     const bytes = generateKey();
     const [one, two] = [await signingKeys(bytes), await signingKeys(bytes)];
     expect(one.publicKey).toEqual(two.publicKey);

@@ -1,4 +1,4 @@
-/** AES-256-GCM, HKDF and PBKDF2 as they are used, by vectors of NIST and Wycheproof; and what their callers are told. */
+/** AES-256-GCM, HKDF and PBKDF2 by vectors of NIST and Wycheproof; and the errors that callers get. */
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
@@ -63,18 +63,18 @@ describe('AES-256-GCM', () => {
     expect(hex(await seal(made, nonce, context, unhex(msg)))).toBe(ct + tag);
   };
 
-  it('is that of Wycheproof', async () => {
+  it('agrees with Wycheproof', async () => {
     expect(gcm.wycheproof).toHaveLength(66);
     expect(gcm.wycheproof.filter(({ result }) => result === 'invalid')).toHaveLength(27);
     for (const one of gcm.wycheproof) await check(one);
   });
 
-  it('is that of NIST', async () => {
+  it('agrees with NIST', async () => {
     expect(gcm.nist).toHaveLength(25);
     for (const one of gcm.nist) await check(one);
   });
 
-  it('has the number of a frame as its nonce, little-endian', async () => {
+  it('uses the frame number as its nonce, little-endian', async () => {
     const key = await frameKey(random(1).bytes(32));
     const [context, plain] = [random(2).bytes(9), random(3).bytes(100)];
     for (const [number, nonce] of [
@@ -89,7 +89,7 @@ describe('AES-256-GCM', () => {
     }
   });
 
-  it('is read in parts from any block on', async () => {
+  it('can be read in parts from any block on', async () => {
     const from = random(6);
     const raw = from.bytes(32);
     const [frames, parts] = await Promise.all([frameKey(raw), partKey(raw)]);
@@ -104,7 +104,7 @@ describe('AES-256-GCM', () => {
     }
   });
 
-  it('takes bytes of memory that threads share', async () => {
+  it('accepts bytes of shared memory', async () => {
     const key = await frameKey(random(1).bytes(32));
     const shared = new Uint8Array(new SharedArrayBuffer(40));
     shared.set(random(4).bytes(40));
@@ -112,7 +112,7 @@ describe('AES-256-GCM', () => {
     expect(await openFrame(key, 1, shared, sealed)).toEqual(new Uint8Array(shared));
   });
 
-  it('opens nothing that is too short to be sealed', async () => {
+  it('opens no bytes that are too short for a seal', async () => {
     const key = await frameKey(random(1).bytes(32));
     for (let length = 0; length < 17; length++) {
       const bytes = new Uint8Array(length);
@@ -122,7 +122,7 @@ describe('AES-256-GCM', () => {
 });
 
 describe('HKDF-SHA256', () => {
-  it('is that of Wycheproof and RFC 5869', async () => {
+  it('agrees with Wycheproof and RFC 5869', async () => {
     expect(hkdf.tests).toHaveLength(39);
     for (const { ikm, salt, info, size, okm } of hkdf.tests) {
       const bytes = Uint8Array.from(unhex(ikm));
@@ -131,7 +131,7 @@ describe('HKDF-SHA256', () => {
     }
   });
 
-  it('tells keys, salts and uses apart', async () => {
+  it('distinguishes keys, salts and uses', async () => {
     const keys = [await importKey(random(1).bytes(32)), await importKey(random(2).bytes(32))];
     const seen = new Set<string>();
     for (const key of keys) {
@@ -165,7 +165,7 @@ describe('a key', () => {
     await expect(importKey('key' as never)).rejects.toEqual(failure('invalid-argument'));
   });
 
-  it('is made of nothing where there is no WebCrypto', async () => {
+  it('cannot be made without WebCrypto', async () => {
     vi.stubGlobal('crypto', { getRandomValues: () => {} });
     const error = await importKey(new Uint8Array(32)).catch((cause) => cause);
     expect(error).toEqual(failure('unsupported'));
@@ -174,7 +174,7 @@ describe('a key', () => {
 });
 
 describe('a passphrase', () => {
-  it('becomes a key by PBKDF2, which is that of Wycheproof and RFC 7914', async () => {
+  it('becomes a key by PBKDF2, in agreement with Wycheproof and RFC 7914', async () => {
     expect(pbkdf2.tests.length).toBeGreaterThan(15);
     for (const { password, salt, iterationCount, dkLen, dk } of pbkdf2.tests) {
       const bytes = await stretchPassphrase(unhex(password), unhex(salt), iterationCount, dkLen);
@@ -199,7 +199,7 @@ describe('a passphrase', () => {
     expect(await bits(`${composed}!`)).not.toBe(expected);
   });
 
-  it('that is empty, or has a short salt, is refused', async () => {
+  it('is refused if it is empty or its salt is short', async () => {
     for (const [text, salt] of [
       ['', 'long enough'],
       ['secret', 'short'],

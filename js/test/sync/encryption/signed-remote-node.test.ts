@@ -1,4 +1,6 @@
-/** Signed heads over the remotes that need Node: a folder, the reference server, and a folder on a static web server. */
+/**
+ * Signed heads over the remotes that need Node: a folder, the reference server, and a folder on a static web server.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,14 +29,14 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-it('bytes of memory that threads share are signed', async () => {
+it('bytes of shared memory can be signed', async () => {
   const shared = new Uint8Array(new SharedArrayBuffer(40)).fill(7);
   const remote = writes(memoryRemote());
   await remote.swapHead('main', undefined, shared);
   expect((await remote.readHead('main'))?.bytes).toEqual(new Uint8Array(40).fill(7));
 });
 
-/** Each remote is tested in full without signatures, and signatures over one in memory: here goes a sample. */
+/** Other tests cover each remote without signatures, and signatures in memory: this is a sample of both. */
 const cases = sampled(remoteContract, 5);
 
 describe('over folderRemote()', () => {
@@ -55,15 +57,15 @@ describe('over httpRemote() and the reference server', () => {
   }
 });
 
-it('a folder on a static server is followed, and refused once somebody has edited it', async () => {
+it('a reader follows a folder on a static server, and refuses the folder after a foreign edit', async () => {
   const folder = newFolder();
   const a = await device(writes(folderRemote(folder)));
   await a.db.putMany(many(isDeep ? 5000 : 1000, 'first'));
   await a.link.push();
-  // Without ranges, ETags and times, and with a head that whoever runs it may change.
+  // It has no ranges, ETags or times, and its operator may change the head.
   let change = (bytes: Uint8Array) => bytes;
   const server = createServer((request, response) => {
-    // A read past caches has a query.
+    // A read that bypasses caches has a query.
     const path = request.url?.split('?')[0] ?? '';
     try {
       const bytes = readFileSync(join(folder, path));

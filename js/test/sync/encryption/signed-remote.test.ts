@@ -1,4 +1,4 @@
-/** Remotes whose heads are signed: keys, the contract, vectors of another writer, and heads that nobody with the key has made. */
+/** Remotes with signed heads: keys, the contract, vectors of another writer, and heads that no key holder has made. */
 
 import { readFileSync } from 'node:fs';
 import { afterEach, assert, describe, expect, it, vi } from 'vitest';
@@ -51,7 +51,7 @@ afterEach(() => {
 
 const text = (bytes: string) => new TextEncoder().encode(bytes);
 
-/** A remote that shows these bytes as the head of every branch, and counts how it was asked. */
+/** A remote that shows these bytes as the head of every branch, and counts its calls. */
 function showing(bytes: Uint8Array): Remote & { readonly asked: (boolean | undefined)[] } {
   const asked: (boolean | undefined)[] = [];
   const head = () => ({ bytes: bytes.slice(), token: '"1"', modifiedMs: 1 });
@@ -66,7 +66,7 @@ function showing(bytes: Uint8Array): Remote & { readonly asked: (boolean | undef
   };
 }
 
-/** What a call rejects with. */
+/** Returns the error of a call. */
 const caught = async (call: Promise<unknown>): Promise<HedgerowError> =>
   call.then(
     () => assert.fail('it does not reject'),
@@ -83,7 +83,7 @@ describe('signedRemote()', () => {
     expect(MAX_UNSIGNED_HEAD_BYTES).toBe(65_536 - 72);
   });
 
-  it('works over a remote with faults, of which no head that is read is a wrong one', async () => {
+  it('works over a remote with faults, and never reads a wrong head', async () => {
     const inner = memoryRemote();
     const chances = { flipped: 0.3, cut: 0.05, stale: 0.2, lost: 0.1, landed: 0.1 };
     const faulty = faultyRemote(inner, { seed: 5, chances });
@@ -111,7 +111,7 @@ describe('signedRemote()', () => {
 });
 
 describe('the vectors', () => {
-  it('are read, and no bytes but these are a head', async () => {
+  it('are read, and no other bytes are a head', async () => {
     expect(vectors.heads).toHaveLength(8);
     for (const { key, branch, place, head, bytes } of vectors.heads) {
       const publicKey = unhex(vectors.keys[key]?.public ?? '');
@@ -138,7 +138,7 @@ describe('the vectors', () => {
     }
   });
 
-  it('that must be refused are, by code and offset', async () => {
+  it('are refused by code and offset where they must be', async () => {
     expect(vectors.refused).toHaveLength(20);
     const publicKey = unhex(vectors.keys.key?.public ?? '');
     for (const { name, bytes, code, offset } of vectors.refused) {
@@ -158,18 +158,18 @@ describe('the vectors', () => {
 });
 
 describe('a head', () => {
-  it('with any bit flipped, or cut anywhere, is refused', async () => {
+  it('is refused with any bit flipped, and after any cut', async () => {
     const inner = memoryRemote();
     await signedBy(PRIVATE)(inner).swapHead('main', undefined, random(1).bytes(150));
     const bytes = (await inner.readHead('main'))?.bytes as Uint8Array;
     const codeOf = async (lie: Uint8Array) =>
       (await caught(signedBy(undefined)(showing(lie)).readHead('main'))).code;
     expect(bytes).toHaveLength(222);
-    // The state is before the signature, whose fifth byte is its version.
+    // The state comes before the signature; the fifth byte of the signature is its version.
     const versionAt = 150 + 4;
     await forFlips(bytes, async (lie, bit) => {
       const code = await codeOf(lie);
-      // A version of more than 1.
+      // A version above 1.
       const isLater = bit >> 3 === versionAt && (lie[versionAt] as number) > 1;
       expect(code).toBe(isLater ? 'unsupported-format' : 'invalid-remote');
     });
@@ -179,7 +179,7 @@ describe('a head', () => {
     }
   });
 
-  it('of another branch, place or key is refused', async () => {
+  it('is refused for another branch, place or key', async () => {
     const inner = memoryRemote();
     await signedBy(PRIVATE, { place: 'a' })(inner).swapHead('main', undefined, text('state'));
     const bytes = (await inner.readHead('main'))?.bytes as Uint8Array;
@@ -201,7 +201,7 @@ describe('a head', () => {
     }
   });
 
-  it('that a cache has damaged is asked for past it', async () => {
+  it('is read again past a cache that has damaged it', async () => {
     const inner = memoryRemote();
     const swap = await signedBy(PRIVATE)(inner).swapHead('main', undefined, text('right'));
     const token = swap.state === 'swapped' ? swap.token : '';
@@ -223,7 +223,7 @@ describe('a head', () => {
     });
   });
 
-  it('that stands when a swap is lost is checked, too', async () => {
+  it('is checked after a lost swap, too', async () => {
     const inner = memoryRemote();
     await inner.swapHead('main', undefined, text('of nobody'));
     const remote = signedBy(PRIVATE)(inner);
@@ -232,7 +232,7 @@ describe('a head', () => {
     expect((await inner.readHead('main'))?.bytes).toEqual(text('of nobody'));
   });
 
-  it('is signed as it was when the call was made', async () => {
+  it('is signed with the state at the call', async () => {
     const remote = signedBy(PRIVATE)(memoryRemote());
     const bytes = text('before');
     const swapped = remote.swapHead('main', undefined, bytes);
@@ -243,7 +243,7 @@ describe('a head', () => {
 });
 
 describe('a reader', () => {
-  it('cannot write, and nothing is asked for', async () => {
+  it('cannot write, and sends no request', async () => {
     const inner = memoryRemote();
     await signedBy(PRIVATE)(inner).swapHead('main', undefined, text('state'));
     const calls: string[] = [];
@@ -276,7 +276,7 @@ describe('a reader', () => {
 });
 
 describe('keys', () => {
-  it('may be those of WebCrypto', async () => {
+  it('may come from WebCrypto', async () => {
     const { publicKey, privateKey } = (await crypto.subtle.generateKey('Ed25519', false, [
       'sign',
       'verify',
@@ -286,7 +286,7 @@ describe('keys', () => {
     expect((await remote.readHead('main'))?.bytes).toEqual(text('state'));
   });
 
-  it('are kept: bytes may be wiped after the call', async () => {
+  it('are copied: the app may wipe its bytes after the call', async () => {
     const [publicKey, privateKey] = [PUBLIC.slice(), PRIVATE.slice()];
     const remote = signedRemote(memoryRemote(), { publicKey, privateKey });
     publicKey.fill(0);
@@ -295,7 +295,7 @@ describe('keys', () => {
     expect((await remote.readHead('main'))?.bytes).toEqual(text('state'));
   });
 
-  it('that are none are refused at once', async () => {
+  it('are refused at once if they are malformed', async () => {
     const pair = (await crypto.subtle.generateKey('Ed25519', true, [
       'sign',
       'verify',
@@ -335,7 +335,7 @@ describe('keys', () => {
     }
   });
 
-  it('that do not belong together write nothing', async () => {
+  it('do not write if they are not a pair', async () => {
     const inner = memoryRemote();
     const remote = signedRemote(inner, {
       publicKey: PUBLIC,
@@ -350,7 +350,7 @@ describe('keys', () => {
   it.each([
     ['Ed25519', () => vi.spyOn(crypto.subtle, 'importKey').mockRejectedValue(notSupported())],
     ['WebCrypto', () => vi.spyOn(prototypeOf(crypto), 'subtle', 'get').mockReturnValue(undefined)],
-  ])('in an engine without %s are `unsupported`, before any request', async (_, take) => {
+  ])('are `unsupported` in an engine without %s, before any request', async (_, take) => {
     take();
     const inner = new Proxy({} as Remote, {
       get: (_target, name) => () => assert.fail(`it was asked: ${String(name)}`),

@@ -1,4 +1,4 @@
-/** Devices over a remote whose heads are signed, plain and encrypted: who has the private key writes, everybody else follows. */
+/** Devices over a remote with signed heads, plain and encrypted: holders of the private key write, all others read. */
 import { describe, expect, it } from 'vitest';
 import { concatBytes } from '../../../src/base/bytes.js';
 import { clone, type HedgerowError, type LinkOptions, memory, open } from '../../../src/index.js';
@@ -32,7 +32,7 @@ import { collectAll, pushLong, pushMany } from '../../support/worlds/collecting-
 import { caught, keyOf, lazy, rowOf } from '../../support/worlds/lazy-devices.js';
 import { cost, device, many, rowsOf } from '../../support/worlds/sync-devices.js';
 
-/** So many bytes that they travel as packs. */
+/** So many bytes travel as packs. */
 const FIRST = isDeep ? many(20_000, 'first') : longRows(1500, 'first');
 
 const BOTH = { publicKeys: [PUBLIC, OTHER_PUBLIC] };
@@ -48,7 +48,7 @@ const showing = (inner: Remote, bytes: Uint8Array): Remote => {
   return { ...inner, readHead: head, readHeadSince: head };
 };
 
-/** The bytes of a head as the remote keeps it. */
+/** Returns the bytes of a head as the remote stores it. */
 const stored = async (inner: Remote, branch = 'main') =>
   (await inner.readHead(branch))?.bytes as Uint8Array;
 
@@ -58,7 +58,7 @@ const SUITES: [string, LinkOptions][] = [
 ];
 
 describe.each(SUITES)('a signed remote %s', (_, options) => {
-  it('is written by those who have the key, and followed by all others', async () => {
+  it('is written by holders of the key, and read by all others', async () => {
     const inner = memoryRemote();
     const a = await device(writes(inner), options);
     const b = await device(writes(inner), options);
@@ -66,7 +66,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     await a.db.putMany(FIRST);
     await a.link.push();
     await follower.link.pull();
-    // Deltas in heads, deltas of their own, logs and a checkpoint; races, which the second one loses.
+    // Deltas in heads, separate deltas, logs and a checkpoint; and races, which the second device loses.
     for (let nth = 0; nth < (isDeep ? 40 : 12); nth++) {
       await a.db.putMany(many(nth % 8 === 7 ? 300 : 3, `change ${nth}`));
       await b.db.put('b', nth);
@@ -91,7 +91,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     expect([...kinds].sort()).toEqual(expect.arrayContaining(['HDGE', 'HDGL', 'HDGP']));
   });
 
-  it('takes nothing from who has only the public key, who still hears of all', async () => {
+  it('takes no push from a holder of the public key only, who still pulls all changes', async () => {
     const inner = memoryRemote();
     const a = await device(writes(inner), options);
     await a.db.put('a', 1);
@@ -105,13 +105,13 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
       await expect(follower.link.collect()).rejects.toEqual(READ_ONLY);
     }
     expect([await stored(inner), await inner.list('d/')]).toEqual(before);
-    // What was there came with the push that was refused.
+    // The rows came with the refused push.
     expect(await rowsOf(follower.db)).toEqual({ ...(await rowsOf(a.db)), mine: 1 });
     await a.db.put('a', 2);
     await a.link.push();
     await follower.link.pull();
     expect(await rowsOf(follower.db)).toMatchObject({ a: 2, mine: 1 });
-    // Whoever gets the key pushes what has waited.
+    // With the key the device pushes the rows that waited.
     const promoted = await follower.db.remote(writes(inner), { probe: false, ...options });
     await promoted.push();
     await a.link.pull();
@@ -146,7 +146,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     expect(await caught(lazy(other, memory(), 'app', { link: options }))).toEqual(INVALID);
   });
 
-  it('costs no request more, and 72 bytes of the head', async () => {
+  it('costs no additional request, and 72 bytes of the head', async () => {
     const plain = memoryRemote();
     const inner = memoryRemote();
     const costs = [];
@@ -164,7 +164,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     expect((await stored(inner)).length).toBe((await stored(plain)).length + 72);
   });
 
-  it('is collected by those who have the key, and its record is signed', async () => {
+  it('is collected by holders of the key, and its record is signed', async () => {
     const clock = new Clock();
     const inner = memoryRemote({ now: clock.now });
     const one = await device(writes(inner), options);
@@ -177,7 +177,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     expect([...(await objectsOf(inner)).keys()].sort()).toEqual([...live].sort());
     const record = await stored(inner, '~collection');
     expect(new TextDecoder().decode(record.subarray(-72, -68))).toBe('HDGS');
-    // An operator cannot have what is in use deleted by a record of its own.
+    // An operator's own record cannot make devices delete live objects.
     const lie: Remote = {
       ...inner,
       readHead: async (branch, how) => {
@@ -190,7 +190,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     await expect(collector.collect()).rejects.toEqual(INVALID);
   });
 
-  it('refuses heads of who may write to the place, and has no key or another one', async () => {
+  it('refuses heads by writers who have no key or another one', async () => {
     const inner = memoryRemote();
     const a = await device(writes(inner), options);
     await a.db.put('a', 1);
@@ -200,7 +200,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     const { root } = follower.db;
     const head = (await reads(inner).readHead('main'))?.bytes as Uint8Array;
     const signed = await stored(inner);
-    // Who has a key of encryption, and the right to write, makes the next head.
+    // A writer with the encryption key makes the next head.
     const forger: Remote = { ...inner, ...showing(inner, head) };
     let forged = head;
     forger.swapHead = async (_branch, _token, bytes) => {
@@ -230,19 +230,19 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
       for (const call of [() => link.pull(), () => fresh.link.pull()]) {
         expect([name, await caught(call())]).toEqual([name, INVALID]);
       }
-      // Nor does a writer go on from it.
+      // A writer does not build on it either.
       const writer = await device(writes(showing(inner, lie)), options);
       await writer.db.put('w', 1);
       expect([name, await caught(writer.link.push())]).toEqual([name, INVALID]);
       expect([name, follower.db.root, await fresh.db.count()]).toEqual([name, root, 0]);
     }
-    // Without signatures, who has all keys is a writer.
+    // Without signatures, all holders of the encryption keys are writers.
     const naive = await device(showing(inner, forged), options);
     await naive.link.pull();
     expect(await rowsOf(naive.db)).toEqual({ a: 'forged' });
   });
 
-  it('refuses the head of another branch, and of another place by the same key', async () => {
+  it('refuses the head of another branch, and of another place with the same key', async () => {
     const inner = memoryRemote();
     const a = await device(writes(inner), options);
     await a.db.put('a', 1);
@@ -266,7 +266,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     await expect(wrong.link.pull()).rejects.toEqual(INVALID);
   });
 
-  it('that goes back is refused by who has seen more, and by nobody else', async () => {
+  it('is refused after a rollback by devices that have seen more, and by no others', async () => {
     const inner = memoryRemote();
     const a = await device(writes(inner), options);
     const heads: Uint8Array[] = [];
@@ -280,7 +280,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     const old = showing(inner, heads[1] as Uint8Array);
     const again = await follower.db.remote(reads(old), { probe: false, ...options });
     await expect(again.pull()).rejects.toEqual(failure('rollback'));
-    // Another repository, of the same key.
+    // Another repository with the same key.
     const elsewhere = memoryRemote();
     const b = await device(writes(elsewhere), options);
     for (let nth = 0; nth < 4; nth++) {
@@ -289,13 +289,13 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     }
     const moved = await follower.db.remote(reads(elsewhere), { probe: false, ...options });
     await expect(moved.pull()).rejects.toEqual(failure('rollback'));
-    // What docs/encryption.md says of devices that begin anew.
+    // docs/encryption.md describes devices that begin again.
     const fresh = await device(reads(old), options);
     await fresh.link.pull();
     expect(await rowsOf(fresh.db)).toEqual({ n: 1 });
   });
 
-  it('is not read without the wrapper, and with it nothing is that is not signed', async () => {
+  it('is unreadable without the wrapper, and the wrapper reads no unsigned head', async () => {
     const inner = memoryRemote();
     const a = await device(writes(inner), options);
     await a.db.put('a', 1);
@@ -320,7 +320,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     }
   });
 
-  it('turns its key: readers have both, then writers sign with the new one', async () => {
+  it('changes its key: readers have both, then writers sign with the new one', async () => {
     const inner = memoryRemote();
     const a = await device(writes(inner), options);
     await a.db.put('a', 1);
@@ -340,7 +340,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
   });
 });
 
-it('the longest head of all has room for its signature, and a longer one is not made', async () => {
+it('the longest head has room for its signature, and no writer makes a longer one', async () => {
   const from = random(1);
   const inner = memoryRemote();
   const first = emptyHead(from);

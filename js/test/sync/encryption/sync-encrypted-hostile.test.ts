@@ -1,4 +1,4 @@
-/** Remotes of both suites that lie: each lie is a typed error, and without the key nobody makes what a device takes. */
+/** Remotes of both suites that lie: each lie is a typed error, and devices accept only objects made with the key. */
 import { describe, expect, it } from 'vitest';
 import { concatBytes } from '../../../src/base/bytes.js';
 import { hex } from '../../../src/base/hex.js';
@@ -30,11 +30,11 @@ import { device, many, rowsOf } from '../../support/worlds/sync-devices.js';
 const encryption = remoteKeys({ place: 'room', keys: keyOf });
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** The branch of a remote whose objects are few and short, one of each kind behind the checkpoint. */
+/** The branch of a remote with few short objects, one of each kind behind the checkpoint. */
 async function small(options: { encryption?: RemoteEncryption }) {
   const remote = memoryRemote();
   const a = await device(remote, options);
-  // Until a checkpoint is due, and then until there is a log behind it.
+  // Pushes until a checkpoint is due, then until there is a log behind it.
   for (let nth = 0; nth < 76; nth++) {
     await a.db.put('n', nth);
     await a.link.push();
@@ -58,7 +58,7 @@ const DECODERS: Record<string, (bytes: Uint8Array, scope: Scope) => Promise<unkn
   },
 };
 
-/** All objects of a branch, by their names. */
+/** Returns all objects of a branch by their names. */
 async function objectsOf(remote: Remote, branch = 'main'): Promise<Map<string, Uint8Array>> {
   const found = new Map<string, Uint8Array>();
   found.set('hedgerow', (await remote.get('hedgerow')) as Uint8Array);
@@ -71,7 +71,7 @@ async function objectsOf(remote: Remote, branch = 'main'): Promise<Map<string, U
   return found;
 }
 
-/** A remote of which one object has other bytes. */
+/** A remote with other bytes in one object. */
 function changed(inner: Remote, name: string, bytes: Uint8Array): Remote {
   if (!name.startsWith('h/')) {
     return { ...inner, get: async (...call) => (call[0] === name ? bytes : inner.get(...call)) };
@@ -89,13 +89,13 @@ describe.each([
 ])('of a small remote that %s', (_, own) => {
   const options = own ? { encryption: own } : {};
   let sharedRemote: ReturnType<typeof small> | undefined;
-  /** The same for both tests, which leave the remote as it is. */
+  /** Shared by both tests, which do not change the remote. */
   const shared = () => {
     sharedRemote ??= small(options);
     return sharedRemote;
   };
 
-  it('each single flipped bit is refused, by the decoder of the object alone', async () => {
+  it('each flipped bit is refused by the decoder of the object alone', async () => {
     const { remote } = await shared();
     const id = (await remote.get('hedgerow'))?.slice(8, 24) as Uint8Array;
     const kinds = new Set<string>();
@@ -104,7 +104,7 @@ describe.each([
       const contextBytes = name.startsWith('h/') ? encode('main') : id;
       const scope: Scope = { ...PLAIN_SCOPE, ...own, contextBytes };
       const kind = new TextDecoder().decode(bytes.subarray(0, 4));
-      // Of objects of one kind, one is enough.
+      // One object of each kind is enough.
       if (kinds.has(kind)) continue;
       kinds.add(kind);
       const decode = DECODERS[kind] as (typeof DECODERS)[string];
@@ -118,12 +118,12 @@ describe.each([
         if (!isRefusal(error)) throw new Error(`${name}: ${error}`);
       });
     }
-    // Of one leaf there are no nodes: `lazy-encrypted.test.ts` has those.
+    // One leaf has no nodes: `lazy-encrypted.test.ts` tests nodes.
     expect(kinds.size).toBe(7);
     expect(bits).toBeGreaterThan(50_000);
   });
 
-  it('flipped bits, truncations and objects in the place of others change no row', async () => {
+  it('flipped bits, truncations and swapped objects change no row', async () => {
     const { remote, a } = await shared();
     const from = random(1);
     const objects = [...(await objectsOf(remote))].filter(([name]) => name !== 'hedgerow');
@@ -143,7 +143,7 @@ describe.each([
     expect(c.db.root).toBe(a.db.root);
     let pulls = 0;
     for (const [name, bytes] of objects) {
-      // What no device needs is not read.
+      // The device does not read objects that it does not need.
       if (!name.startsWith('h/') && !read.has(name)) continue;
       const others = objects.filter(([one]) => one[0] === name[0] && one !== name);
       const lies = [
@@ -165,7 +165,7 @@ describe.each([
       }
     }
     expect(pulls).toBeGreaterThan(isDeep ? 200 : 60);
-    // With what is true it goes on.
+    // It goes on with the sound remote.
     await b.link.pull();
     await a.db.put('own', 1);
     expect(await rowsOf(b.db)).toEqual(await rowsOf(a.db));
@@ -173,7 +173,7 @@ describe.each([
 });
 
 describe('an encrypted remote', () => {
-  it('refuses the head of another branch, and that of another repository', async () => {
+  it('refuses the head of another branch, and the head of another repository', async () => {
     const remote = memoryRemote();
     const a = await device(remote, { encryption });
     await a.db.put('a', 1);
@@ -189,7 +189,7 @@ describe('an encrypted remote', () => {
       const b = await device(swapped, { encryption, remoteBranch });
       await expect(b.link.pull()).rejects.toEqual(failure('invalid-remote', { object: 'head' }));
     }
-    // One with the same key, and a branch of the same name.
+    // A repository with the same key and a branch of the same name.
     const elsewhere = memoryRemote();
     const c = await device(elsewhere, { encryption });
     for (let nth = 0; nth < 3; nth++) {
@@ -201,7 +201,7 @@ describe('an encrypted remote', () => {
     expect(await rowsOf(a.db)).toEqual({ a: 1 });
   });
 
-  it('refuses packs and deltas of another repository, and packs whose frames were changed', async () => {
+  it('refuses packs and deltas of another repository, and packs with changed frames', async () => {
     const fill = async (remote: Remote) => {
       const a = await device(remote, { encryption });
       await a.db.putMany(isDeep ? many(30_000, 'first') : longRows(1500, 'first'));
@@ -216,7 +216,7 @@ describe('an encrypted remote', () => {
     const theirs = (await other.get(foreign.name)) as Uint8Array;
     const b = await device(changed(inner, pack.name, theirs), { encryption });
     await expect(b.link.pull()).rejects.toEqual(failure('invalid-remote', { object: 'pack' }));
-    // Without the check of its name: the id of the repository is in each of its parts.
+    // Without the check of the name, the repository id in each part refuses it.
     const id = (await inner.get('hedgerow'))?.slice(8, 24) as Uint8Array;
     const scope: Scope = { ...encryption, contextBytes: id };
     const reading = (async () => {
@@ -225,7 +225,7 @@ describe('an encrypted remote', () => {
     await expect(reading).rejects.toEqual(failure('invalid-remote', { object: 'pack' }));
   });
 
-  it('refuses a head of somebody who has only the key of before, in the next session, too', async () => {
+  it('refuses a head by a holder of the old key only, in the next session, too', async () => {
     const remote = memoryRemote();
     const at = (epoch: number) => remoteKeys({ place: 'room', keys: keyOf, epoch });
     const a = await device(remote, { encryption: at(1) });
@@ -236,7 +236,8 @@ describe('an encrypted remote', () => {
     await turned.push();
     const b = await device(remote, { encryption: at(1) });
     await b.link.pull();
-    // Who was shut out can write to the bucket, knows the hash of each head, and perhaps what is in this one.
+    // A device that was shut out can write to the bucket, knows the hash of each head, and may know the rows of this
+    // one.
     const standing = await remote.readHead('main');
     const head = await decodeHead(standing?.bytes as Uint8Array, sealedScope(2));
     const forged = {
@@ -276,7 +277,7 @@ describe('an encrypted remote', () => {
     }
   });
 
-  it('makes no object twice: a push that is tried again has another salt, and another key', async () => {
+  it('makes no object twice: a repeated push has another salt, and another key', async () => {
     const inner = memoryRemote();
     const sent: Uint8Array[] = [];
     let isLost = false;
@@ -300,12 +301,12 @@ describe('an encrypted remote', () => {
     const nonces = await Promise.all(
       sent.map(async (bytes) => hex((await decodeHead(bytes, sealedScope(1))).nonceBytes)),
     );
-    // So it is found in the remote, whichever of them came through.
+    // So the device finds it in the remote, whichever push arrived.
     expect(new Set(nonces).size).toBe(1);
   });
 });
 
-it('a pack has one key, and its frames have nonces of their own', async () => {
+it('a pack has one key, and each of its frames has its own nonce', async () => {
   const seen: string[] = [];
   const scope = sealedScope();
   const counting: Scope = {

@@ -1,4 +1,4 @@
-/** Remotes that are encrypted: what devices with the key see, and what others do. */
+/** Encrypted remotes: the view of devices with the key, and the view of others. */
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
@@ -20,7 +20,7 @@ import { cost, device, many, rowsOf } from '../../support/worlds/sync-devices.js
 const encryption = remoteKeys({ place: 'room', keys: keyOf });
 const other = remoteKeys({ place: 'room', keys: () => new Uint8Array(32) });
 
-/** All objects of a remote, by their names. */
+/** Returns all objects of a remote by their names. */
 async function objectsOf(remote: Remote): Promise<Map<string, Uint8Array>> {
   const found = new Map<string, Uint8Array>();
   const repository = await remote.get('hedgerow');
@@ -37,11 +37,11 @@ async function objectsOf(remote: Remote): Promise<Map<string, Uint8Array>> {
   return found;
 }
 
-/** What all objects begin with, but for those of collections. */
+/** All objects except the collection objects begin with these bytes. */
 const KINDS = ['HDGC', 'HDGE', 'HDGH', 'HDGI', 'HDGL', 'HDGN', 'HDGP', 'HDGR'];
 const letters = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes?.subarray(0, 4));
 
-/** The number of the key of each object. */
+/** Returns the key number of each object. */
 async function epochsOf(remote: Remote): Promise<number[]> {
   const all = [...(await objectsOf(remote)).values()];
   return all.map((bytes) => new DataView(bytes.buffer, bytes.byteOffset).getUint16(6, true)).sort();
@@ -72,10 +72,10 @@ describe('an encrypted remote', () => {
     expect([...new Set(kinds)].sort()).toEqual(KINDS);
   });
 
-  it('shows nothing of keys, values, roots and words of a format in any object', async () => {
+  it('shows no keys, values, roots or format words in any object', async () => {
     const remote = memoryRemote();
     const a = await device(remote, { encryption });
-    // Long values of letters, which no deflating changes much, in a delta, a log, packs and the head.
+    // Long values of letters, which barely deflate, in a delta, a log, packs and the head.
     const word = 'UniqueWordOfAValue';
     const rows = (count: number, from: number): [string, unknown][] =>
       Array.from({ length: count }, (_, nth) => [
@@ -104,13 +104,13 @@ describe('an encrypted remote', () => {
       for (const secret of secrets) {
         expect(Buffer.from(bytes).includes(secret), `${name}: ${secret}`).toBe(false);
       }
-      // What can be made shorter has a pattern.
+      // Bytes that deflate have a pattern.
       if (name === 'hedgerow') continue;
       expect(deflateRawSync(bytes).length, name).toBeGreaterThanOrEqual(bytes.length);
     }
   });
 
-  it('is padded: a value that is some bytes longer makes no head of another length', async () => {
+  it('is padded: a value that is some bytes longer does not change the length of the head', async () => {
     const lengths = new Set<number | undefined>();
     for (let length = 0; length < 60; length++) {
       const remote = memoryRemote();
@@ -122,7 +122,7 @@ describe('an encrypted remote', () => {
     expect([...lengths]).toEqual([32 + 1024 + 16]);
   });
 
-  it('shows by its sizes that it holds rows that are known: they do not depend on the key', async () => {
+  it('shows by its sizes that it has known rows: sizes do not depend on the key', async () => {
     const sizes: number[][] = [];
     for (const nth of [1, 2]) {
       const remote = memoryRemote();
@@ -192,8 +192,8 @@ describe('an encrypted remote', () => {
   });
 });
 
-describe('rooms of one key', () => {
-  it('cannot be swapped: what was written for one place opens in no other', async () => {
+describe('places with one key', () => {
+  it('cannot be swapped: bytes of one place open in no other', async () => {
     const rooms = ['rooms/1', 'rooms/2'].map((place) => ({
       place,
       remote: memoryRemote(),
@@ -220,7 +220,7 @@ describe('rooms of one key', () => {
 });
 
 describe('a wrong key', () => {
-  /** Calls that must be refused, and change nothing on either side. */
+  /** Calls that must be refused, and change neither side. */
   async function refuses(remote: Remote, options: { encryption?: RemoteEncryption }, what: RegExp) {
     const before = await objectsOf(remote);
     const b = await device(remote, options);
@@ -274,7 +274,7 @@ describe('a wrong key', () => {
     ['of another key', { encryption }, { encryption: other }, /not the one/],
     ['of a plain remote', {}, { encryption }, /is not encrypted/],
   ])(
-    'is found by a push where there is only a repository file, %s',
+    'is found by a push to a remote with only a repository file, %s',
     async (_, theirs, own, what) => {
       const remote = await begun(theirs);
       const before = await objectsOf(remote);
@@ -284,7 +284,7 @@ describe('a wrong key', () => {
       expect(error).toEqual(failure('wrong-key'));
       expect(error.message).toMatch(what);
       expect(await objectsOf(remote)).toEqual(before);
-      // Who has the right one goes on.
+      // A device with the right key goes on.
       const a = await device(remote, theirs);
       await a.db.put('own', 2);
       expect(await a.link.push()).toMatchObject({ isPushed: true });
@@ -304,7 +304,7 @@ describe('a wrong key', () => {
     expect(await b.link.pull()).toMatchObject({ applied: 1 });
   });
 
-  it('what keys() throws is the cause of remote-auth, and what is no key is invalid-argument', async () => {
+  it('is remote-auth with the error of keys() as its cause, and invalid-argument if it is malformed', async () => {
     const remote = await filled({ encryption });
     const locked = new Error('the key store is locked');
     const failing = remoteKeys({ place: 'room', keys: () => Promise.reject(locked) });
@@ -315,7 +315,7 @@ describe('a wrong key', () => {
     await expect(c.link.pull()).rejects.toEqual(failure('invalid-argument'));
   });
 
-  it('of remoteKeys and of remote(), wrong options are refused', async () => {
+  it('wrong options of remoteKeys and of remote() are refused', async () => {
     const [keys, place] = [keyOf, 'room'];
     for (const options of [
       {},
@@ -339,7 +339,7 @@ describe('a wrong key', () => {
   });
 });
 
-describe('a key that is turned', () => {
+describe('a new key', () => {
   const at = (epoch: number, most = epoch): RemoteEncryption =>
     remoteKeys({
       place: 'room',
@@ -347,19 +347,20 @@ describe('a key that is turned', () => {
       epoch,
     });
 
-  it('writes new objects, and leaves old ones readable', async () => {
+  it('writes new objects, and old objects stay readable', async () => {
     const remote = memoryRemote();
     const a = await device(remote, { encryption: at(1) });
     await a.db.putMany(many(20_000, 'first'));
     await a.link.push();
-    // The repository file, the head, and what they name: the pack, the nodes, the directory and the history.
+    // The repository file, the head, and the objects that they name: the pack, the nodes, the directory and the
+    // history.
     expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 1, 1]);
     const turned = await a.db.remote(remote, { probe: false, encryption: at(2) });
     await a.db.putMany(many(300, 'second'));
     await turned.push();
-    // What was there stays, but for the head; the delta and the head are new.
+    // The old objects stay except the head; the delta and the head are new.
     expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 1, 2, 2]);
-    // Who knows both keys writes with the later one, though it was not told to.
+    // A device with both keys writes with the later one without an option.
     const b = await device(remote, { encryption: at(1, 2) });
     await b.link.pull();
     expect(b.db.root).toBe(a.db.root);
@@ -368,25 +369,25 @@ describe('a key that is turned', () => {
     expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 1, 2, 2]);
     await turned.pull();
     expect(await a.db.get('b')).toBe(1);
-    // Who was shut out keeps what it has, and gets nothing.
+    // A device that was shut out keeps its rows, and gets no new ones.
     const c = await device(remote, { encryption: at(1) });
     const error = await c.link.pull().catch((cause) => cause);
     expect(error).toEqual(failure('wrong-key'));
     expect(error.message).toContain('epoch 2');
-    // All of it, with one key alone, after a checkpoint of all.
+    // The new key alone reads all rows after a checkpoint of all.
     await a.db.putMany(many(20_000, 'third'));
     await turned.push();
     const heads = await device(remote, { encryption: at(2) });
     await heads.link.pull();
     expect(heads.db.root).toBe(a.db.root);
-    // It cannot read the history that was written with the other key, and goes on from it.
+    // It cannot read the history under the other key, and goes on from it.
     await heads.db.putMany(many(20_000, 'fourth'));
     await heads.link.push();
     await turned.pull();
     expect(heads.db.root).toBe(a.db.root);
   });
 
-  it('needs no key of before, and a cache that has an old head is asked past', async () => {
+  it('works without the earlier key, and a device reads past a cache with an old head', async () => {
     const remote = memoryRemote();
     const a = await device(remote, { encryption: at(1) });
     await a.db.put('a', 1);
@@ -401,7 +402,7 @@ describe('a key that is turned', () => {
       epoch: 2,
     });
     const b = await device(remote, { encryption: late });
-    // A branch of its own, where only the repository file is of the first key.
+    // A separate branch, where only the repository file has the first key.
     const own = await b.db.remote(remote, {
       ...{ name: 'own', probe: false, encryption: late, remoteBranch: 'own' },
     });
@@ -424,7 +425,7 @@ describe('a key that is turned', () => {
     expect(reads).toBe(2);
   });
 
-  it('is turned by a push that has nothing to say only when it has', async () => {
+  it('is written by a push without changes only if the key is new', async () => {
     const remote = memoryRemote();
     const a = await device(remote, { encryption: at(1) });
     await a.db.put('a', 1);

@@ -1,4 +1,6 @@
-/** What is read ahead of its use, or by another call, and is at a remote that is not reached, fails no read of what is here. */
+/**
+ * An unreachable remote fails no read of local rows: read-ahead and other calls that need the remote do not disturb it.
+ */
 import { expect, it } from 'vitest';
 import { HedgerowError, memory } from '../../../src/index.js';
 import { caught, keyOf, lazy, published, rowOf } from '../../support/worlds/lazy-devices.js';
@@ -9,7 +11,7 @@ const entries = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => rowOf(from + at));
 
 /**
- * A store that was opened again without a network; rows from these on, so many, were read before. Each request fails when
+ * Opens a store again without a network, after reads of `limit` rows from each of `starts`. Each request fails when
  * `down` has resolved.
  */
 async function offline(starts: readonly number[], limit: number, down = async () => {}) {
@@ -17,7 +19,7 @@ async function offline(starts: readonly number[], limit: number, down = async ()
   const storage = memory();
   const before = await lazy(remote, storage);
   for (const from of starts) {
-    // It brings all leaves of a frame, so that the scan asks for none ahead.
+    // The read brings all leaves of a frame, so that the scan reads no leaf ahead.
     expect(await before.db.get(keyOf(from))).toEqual(rowOf(from)[1]);
     const rows = await before.db.scan({ gte: keyOf(from), limit }).toArray();
     expect(rows).toEqual(entries(from, limit));
@@ -31,7 +33,7 @@ async function offline(starts: readonly number[], limit: number, down = async ()
   return lazy(net, storage);
 }
 
-it('a scan with a limit reads again what it has read', async () => {
+it('a scan with a limit reads again the rows that it has read before', async () => {
   const starts = Array.from({ length: 50 }, (_, nth) => 1000 * nth + 7 * nth);
   const { db } = await offline(starts, 100);
   for (const from of starts) {
@@ -41,7 +43,7 @@ it('a scan with a limit reads again what it has read', async () => {
   await db.close();
 });
 
-it('a call that waits for the remote keeps no other one from what is here', async () => {
+it('a call that waits for the remote does not delay reads of local rows', async () => {
   const starts = [10_000, 11_500, 13_000, 40_000];
   const down = { asked: () => {}, answer: () => {} };
   const isAsked = new Promise<void>((resolve) => {
@@ -57,7 +59,7 @@ it('a call that waits for the remote keeps no other one from what is here', asyn
   await isAsked;
   const values = await Promise.all(starts.map((nth) => db.get(keyOf(nth))));
   expect(values).toEqual(starts.map((nth) => rowOf(nth)[1]));
-  // Only now the first call hears that the remote is not reached.
+  // Only now the first call hears that the remote is unreachable.
   down.answer();
   expect((await away).code).toBe('offline');
   await db.close();

@@ -1,6 +1,6 @@
 /**
- * Stores that are partly here, plain and encrypted, whose storage has damage. What the remote has, too, heals as it is read;
- * without a network it is `offline`; what `verify` tells as damage can be repaired. No row is ever a wrong one.
+ * Damage in the storage of partial stores, plain and encrypted. Chunks that the remote has heal when they are read;
+ * without a network such a read is `offline`; `repair` mends the damage that `verify` reports. No row is ever wrong.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
@@ -19,7 +19,7 @@ simulateInTurn();
 const ROWS = 8000;
 const BYTES = 120;
 const COMMIT = Kind.commit;
-/** The bits that are others. */
+/** The bits that flip. */
 const MASK = 0x10;
 const LARGE = 2000;
 const large = random(3).bytes(150_000);
@@ -29,17 +29,17 @@ const shared = published(ROWS, BYTES).then(async ({ remote, from, link }) => {
   return { remote, from };
 });
 
-/** What has been read before there is damage: neighbours, rows of far leaves, and a value out of line. */
+/** The rows read before the damage: neighbours, rows of far leaves, and a value out of line. */
 const READ = [100, 101, 1200, 1999, LARGE, 5000, 7900];
 const wanted = (nth: number) => (nth === LARGE ? large : rowOf(nth, 'open', BYTES)[1]);
 
-/** A byte of a segment that is another one, by the part of the segment before it. */
+/** A wrong byte of a segment, by the part of the segment before it. */
 interface Damage {
   readonly id: number;
   readonly share: number;
 }
 
-/** Has bytes changed whenever they are read. */
+/** Changes the bytes at each read. */
 function damage(storage: WatchedStorage, all: readonly Damage[]): void {
   storage.hooks.read = (read, bytes) => {
     for (const { id, share } of all) {
@@ -55,7 +55,7 @@ type Encryption = ReturnType<typeof atRest> | undefined;
 const encryptionOf = (isEncrypted: boolean): Encryption =>
   isEncrypted ? atRest({ key: random(9).bytes(32) }) : undefined;
 
-/** A store of which some rows are here, and one of them was written here and not pushed. */
+/** Makes a store with some rows here, one of them written here and not pushed. */
 async function scene(encryption: Encryption) {
   const { remote } = await shared;
   const storage = copiedMemory();
@@ -72,7 +72,7 @@ async function scene(encryption: Encryption) {
 
 type Made = Awaited<ReturnType<typeof scene>>;
 
-/** Reads all that was read before; tells what fails by which code. What does not fail is right. */
+/** Reads all rows that were read before; returns the error codes. A read that does not fail is right. */
 async function readAll({ db }: Awaited<ReturnType<typeof lazy>>, mine: unknown = 'mine') {
   const codes: string[] = [];
   for (const nth of READ) {
@@ -90,7 +90,7 @@ async function readAll({ db }: Awaited<ReturnType<typeof lazy>>, mine: unknown =
 
 const tally = () => ({ sound: 0, healed: 0, repaired: 0, dropped: 0, refused: 0 });
 
-/** Opens, reads, heals and repairs a damaged copy of a store; tells what it took. */
+/** Opens, reads, heals and repairs a damaged copy of a store; returns the necessary step. */
 async function judge(made: Made, all: readonly Damage[]): Promise<keyof ReturnType<typeof tally>> {
   const storage = watched(made.storage.copy());
   damage(storage, all);
@@ -102,7 +102,7 @@ async function judge(made: Made, all: readonly Damage[]): Promise<keyof ReturnTy
     off = await open();
   } catch (cause) {
     const { code } = cause as HedgerowError;
-    // The commit, or the top of the tree. Of the remote's branch the network brings them.
+    // The commit or the top of the tree is damaged. The network brings both for the branch of the remote.
     expect(['corrupt-chunk', 'offline']).toContain(code);
     if (code === 'corrupt-chunk') return 'refused';
   }
@@ -115,26 +115,26 @@ async function judge(made: Made, all: readonly Damage[]): Promise<keyof ReturnTy
   const on = await open();
   const codes = await readAll(on);
   for (const code of codes) expect(code).toBe('corrupt-chunk');
-  // What it tells to be sound can be read.
+  // A store that `verify` calls sound has no unreadable row.
   expect(codes.length > 0 && (await on.db.verify()).ok).toBe(false);
   let repair: Awaited<ReturnType<typeof on.link.repair>> | undefined;
   try {
     if (codes.length > 0) repair = await on.link.repair();
   } catch (cause) {
-    // What was never pushed is damaged, and the commit before it, too.
+    // The commit that was never pushed is damaged, and the commit before it, too.
     expect(cause).toMatchObject({ code: 'corrupt-chunk' });
     expect(all.length).toBeGreaterThan(1);
     expect(all.some(({ id }) => id >= (made.ids.at(-2) as number))).toBe(true);
     await on.db.close();
     return 'refused';
   }
-  // What was never pushed is nowhere else.
+  // A commit that was never pushed exists only here.
   const dropped = repair?.commitsDropped ?? 0;
   const mine = dropped > 0 ? wanted(101) : 'mine';
   expect(await readAll(on, mine)).toEqual([]);
   expect(on.db.root).toBe(repair?.root ?? made.root);
   await on.db.close();
-  // What was fetched is here.
+  // The fetched rows are here.
   net.isOff = true;
   const again = await open();
   expect(await readAll(again, mine)).toEqual([]);
@@ -148,7 +148,7 @@ const KINDS: readonly [string, boolean][] = [
   ['that is encrypted', true],
 ];
 
-it.each(KINDS)('each segment of a store %s, damaged anywhere', async (_, isEncrypted) => {
+it.each(KINDS)('a store %s survives damage to each segment', async (_, isEncrypted) => {
   const made = await scene(encryptionOf(isEncrypted));
   const counts = tally();
   expect(made.ids.length).toBeGreaterThan(10);
@@ -161,11 +161,11 @@ it.each(KINDS)('each segment of a store %s, damaged anywhere', async (_, isEncry
     3,
   );
   const mended = [counts.healed, counts.repaired, counts.dropped];
-  // Of which kind a sample has any is a matter of chance.
+  // Chance decides which kinds a sample contains.
   for (const count of isDeep ? mended : [Math.max(...mended)]) expect(count).toBeGreaterThan(0);
 });
 
-it.each(KINDS)('many bytes of a store %s', async (_, isEncrypted) => {
+it.each(KINDS)('a store %s survives many damaged bytes', async (_, isEncrypted) => {
   const made = await scene(encryptionOf(isEncrypted));
   const counts = tally();
   await forSeeds(8, async (from, _seed, begin) => {
@@ -181,7 +181,7 @@ it.each(KINDS)('many bytes of a store %s', async (_, isEncrypted) => {
 /** A row of a leaf that was read, and not written here. */
 const FAR = 5000;
 
-/** Damages the middle of each chunk of some kinds, by their first bytes, of a store that is not encrypted. */
+/** Damages the middle of each chunk of some kinds, by their first bytes, in a plain store. */
 async function damagedKinds(...kinds: number[]) {
   const made = await scene(undefined);
   const stored = await made.storage.open('app');
@@ -204,14 +204,14 @@ it.each([
   ['internal nodes', [1]],
   ['leaves', [0]],
   ['leaves and all nodes above them but the top', [0, 1]],
-])('%s that are damaged while the store is open, or before, heal', async (_, kinds) => {
+])('%s heal after damage to a closed or open store', async (_, kinds) => {
   for (const isBefore of [false, true]) {
     const { all, storage, net, open } = await damagedKinds(...kinds);
     expect(all.length).toBeGreaterThan(4);
     if (isBefore) damage(storage, all);
     const { db } = await open();
     if (!isBefore) {
-      // Nodes are in memory, and not read again.
+      // Nodes are in memory, and are not read again.
       await db.get(keyOf(FAR));
       damage(storage, all);
     }
@@ -219,7 +219,7 @@ it.each([
     // A leaf that was never here, below a node that was.
     expect(await db.get(keyOf(FAR + 300))).toEqual(wanted(FAR + 300));
     await db.close();
-    // What was in memory was not read of storage.
+    // Chunks in memory were not read from storage.
     if (!isBefore) continue;
     net.isOff = true;
     const again = await open();
@@ -228,7 +228,7 @@ it.each([
   }
 });
 
-it('the commit of the last checkpoint, and where the branch last met the remote, cost no read if they are damaged', async () => {
+it('damage to the commits of the last checkpoint and of the last sync costs no read', async () => {
   const { all } = await damagedKinds(COMMIT);
   const found: string[] = [];
   for (const one of all) {
@@ -236,7 +236,7 @@ it('the commit of the last checkpoint, and where the branch last met the remote,
     damage(storage, [one]);
     const made = await open().catch((cause: HedgerowError) => cause.code);
     if (typeof made === 'string') {
-      // That of the branch is what `repair` is for.
+      // `repair` mends the commit of the branch.
       found.push(made);
       continue;
     }
@@ -247,7 +247,7 @@ it('the commit of the last checkpoint, and where the branch last met the remote,
     expect(await db.get(keyOf(FAR))).toEqual(wanted(FAR));
     const logged: unknown[] = [];
     for await (const { key, ours } of link.conflicts()) logged.push([key, ours]);
-    // A row that was written here and not pushed is here, or lost against the row of the remote, and in the log.
+    // A row that was written here and not pushed is here, or in the log because it lost against the row of the remote.
     const mine = await db.get(keyOf(101));
     expect(mine === 'mine' ? [] : logged).toEqual(mine === 'mine' ? [] : [[keyOf(101), 'mine']]);
     await db.close();

@@ -1,4 +1,4 @@
-/** Lazy clones of encrypted remotes, in stores that are encrypted where they are kept. */
+/** Lazy clones of encrypted remotes, in stores that are encrypted in their storage. */
 import { expect, it } from 'vitest';
 import { type HedgerowError, memory, open, verify } from '../../../src/index.js';
 import { atRest, remoteKeys } from '../../../src/sync/encryption/index.js';
@@ -37,7 +37,7 @@ const KEY = random(77).bytes(32);
 const sealed = () => ({ encryption: atRest({ key: KEY }), link: { encryption: keys } });
 const shared = published(ROWS, 30, { encryption: keys });
 
-it('opens with two requests, and reads what it needs, as of a remote that is not encrypted', async () => {
+it('a clone opens with two requests, and reads on demand as from a plain remote', async () => {
   const { remote, from } = await shared;
   const { db, link } = await lazy(remote, memory(), 'app', sealed());
   expect(link.traffic.requests).toBe(2);
@@ -54,7 +54,7 @@ it('opens with two requests, and reads what it needs, as of a remote that is not
   await db.close();
 });
 
-it('what was read is here after a restart, without a network, and sealed; another key opens nothing', async () => {
+it('rows that were read are here after a restart without a network, sealed; another key does not open them', async () => {
   const { remote } = await shared;
   const net = switched(remote);
   const storage = watched(memory());
@@ -79,7 +79,7 @@ it('what was read is here after a restart, without a network, and sealed; anothe
   expect(await db.get(keyOf(20_000))).toEqual(rowOf(20_000)[1]);
   await db.close();
   const { encryption } = sealed();
-  // Without the remote, what is here can be read and verified.
+  // Without the remote, the store reads and verifies its local rows.
   const report = await verify('app', { storage, encryption });
   expect(report).toMatchObject({ ok: true });
   expect(report.remoteRows).toBeGreaterThan(ROWS / 2);
@@ -90,7 +90,7 @@ it('what was read is here after a restart, without a network, and sealed; anothe
   expect(await caught(lazy(net, storage, 'app', other))).toMatchObject({ code: 'wrong-key' });
 });
 
-it('another key of the remote, or none, is told at once; a key that comes late is asked for again', async () => {
+it('a wrong or missing key of the remote fails at once; a store asks for a late key again', async () => {
   const { remote } = await shared;
   const other = {
     link: { encryption: remoteKeys({ place: 'room', keys: () => random(3).bytes(32) }) },
@@ -107,7 +107,7 @@ it('another key of the remote, or none, is told at once; a key that comes late i
   });
 });
 
-it('reads generations of several keys, each of which is asked for when it is met', async () => {
+it('a clone reads generations of several keys, and asks for each key at its first use', async () => {
   const { remote, from, link } = await published(ROWS, 30, { encryption: keys });
   const turned = await from.remote(remote, {
     name: 'turned',
@@ -138,13 +138,13 @@ it('reads generations of several keys, each of which is asked for when it is met
   await db.close();
 });
 
-/** How often something is flipped on its way. */
+/** How often a bit flips on the way. */
 const SEEDS = 60;
 
 const isRefusal = (cause: unknown) =>
   ['invalid-remote', 'unsupported-format'].includes((cause as HedgerowError)?.code);
 
-/** Has all frames of a remote, as its directory leads to them. */
+/** Returns all frames of a remote, as its directory leads to them. */
 async function framesOf(remote: Remote, scope: Scope, head: HeadRecord) {
   const packs = head.checkpoint.generations.flatMap((one) => one.packs);
   const names = packs.map(({ nameBytes }) => objectPath('p', nameBytes));
@@ -158,7 +158,8 @@ async function framesOf(remote: Remote, scope: Scope, head: HeadRecord) {
 }
 
 /**
- * A remote with a checkpoint whose objects are short: rows that can be deflated, and so many single pushes that their tail is full.
+ * A remote whose checkpoint has short objects: its rows deflate well, and so many single pushes follow that the tail is
+ * full.
  */
 async function smallRemote(encryption: RemoteEncryption | undefined) {
   const remote = memoryRemote();
@@ -185,7 +186,7 @@ async function smallRemote(encryption: RemoteEncryption | undefined) {
 it.each([
   ['is not encrypted', undefined],
   ['is encrypted', keys],
-])('of a small remote that %s each flipped bit is refused', async (_, encryption) => {
+])('each flipped bit of a small remote that %s is refused', async (_, encryption) => {
   const { remote, head, scope } = await smallRemote(encryption);
   const { names, directoryBytes, objects } = await framesOf(remote, scope, head);
   expect(objects.map(([kind]) => kind)).toEqual(['pack', 'nodes']);
@@ -207,7 +208,7 @@ it.each([
     await forFlips(bytes, (changed) => expectRefused(what, () => read(changed)));
   };
   await flips('directory', directoryBytes, (bytes) => decodeDirectory(bytes, inflate, scope));
-  // Of the frames, which all are closed alike, the first of each kind: each as it is opened by the directory.
+  // All frames have the same seal: it tests the first frame of each kind as the directory opens it.
   for (const [nth, [kind, front]] of objects.entries()) {
     const bytes = (await remote.get(names[nth] as `p/${string}`)) as Uint8Array;
     const { frames, end } = framesAt(kind, front, scope.suite);
@@ -234,13 +235,13 @@ it.each([
   ['is not encrypted', undefined],
   ['is encrypted', keys],
 ])(
-  'bits that are flipped on their way from a remote that %s change no row',
+  'bits that are flipped on the way from a remote that %s do not change any row',
   async (_, encryption) => {
     const { remote, from } = await published(6000, 150, { encryption });
     const options = { link: { encryption } };
     const totals = { refused: 0, repaired: 0 };
     await forSeeds(SEEDS, async (chance) => {
-      // All that travels, or one request of some; a bit, or the end of what came.
+      // All requests or one of some; a flipped bit, or a cut.
       let left = chance.below(6);
       const isAlways = chance.below(2) === 0;
       let isHealed = false;

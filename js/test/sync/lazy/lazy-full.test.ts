@@ -1,11 +1,11 @@
-/** A lazy clone whose storage is full: what it fetches is used, though it cannot be stored. */
+/** A lazy clone with full storage: it uses the fetched bytes though it cannot store them. */
 import { expect, it } from 'vitest';
 import { memory } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
 import { chunksOf } from '../../support/stored-chunks.js';
 import { keyOf, lazy, published, rowOf } from '../../support/worlds/lazy-devices.js';
 
-it('leaves that are packed are read without being stored, and are stored once there is room', async () => {
+it('a full store reads packed leaves without storing them, and stores them once there is room', async () => {
   const { remote } = await published(60_000);
   const storage = watched(memory());
   const { db } = await lazy(remote, storage);

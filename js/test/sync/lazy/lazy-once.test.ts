@@ -1,4 +1,4 @@
-/** What comes of a lazy clone is made and stored once, though the frames of what is read one after the other overlap. */
+/** A lazy clone makes and stores each fetched leaf once, though the frames of successive reads overlap. */
 import { expect, it } from 'vitest';
 import { memory } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
@@ -23,7 +23,7 @@ it.each([
       .map(({ hash }) => hash),
   );
   expect(hashes.length).toBeGreaterThan(200);
-  // A leaf that begins in one frame and ends in the next may be asked for, and come, with both.
+  // A leaf that spans two frames may be requested with both, and may arrive with both.
   expect(hashes.length - new Set(hashes).size).toBeLessThan(hashes.length / 50);
   await db.close();
 });

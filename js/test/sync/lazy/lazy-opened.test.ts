@@ -1,4 +1,4 @@
-/** A lazy clone that is opened without its remote: what is here is read, and what is not is told as that. */
+/** A lazy clone without its remote: it reads local rows, and reports all others as remote. */
 import { expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { atRest } from '../../../src/sync/encryption/index.js';
@@ -6,7 +6,7 @@ import { isDeep } from '../../support/property.js';
 import { random } from '../../support/random.js';
 import { keyOf, lazy, published, rowOf } from '../../support/worlds/lazy-devices.js';
 
-/** How many rows there are, and the bytes of each: few rows are longer. */
+/** The number of rows, and the bytes of each: fewer rows are longer. */
 const [ROWS, BYTES] = isDeep ? [60_000, 30] : [4500, 300];
 const shared = published(ROWS, BYTES);
 const HERE = { gte: keyOf(1000), lt: keyOf(2000) };
@@ -17,7 +17,7 @@ it.each([
   ['plain', {}],
   ['encrypted', { encryption }],
 ])(
-  'a lazy clone that is opened without its remote reads what is here, and nothing else is damage (%s)',
+  'a lazy clone without its remote reads local rows, and reports other rows as remote (%s)',
   async (_, how) => {
     const { remote } = await shared;
     const storage = memory();
@@ -28,7 +28,7 @@ it.each([
     await db.close();
     const alone = await open('app', { storage, ...how });
     expect(alone.root).toBe(root);
-    // What a scan reads ahead of itself is not here.
+    // The leaves that a scan reads ahead are not here.
     const rows = await alone.scan(HERE).toArray();
     expect(rows).toHaveLength(1000);
     expect(rows[0]).toEqual(rowOf(1000, 'open', BYTES));

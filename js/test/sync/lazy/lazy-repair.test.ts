@@ -1,4 +1,4 @@
-/** Repair from a remote: what is damaged is fetched alone, and the root stays. */
+/** Repair from a remote: it fetches the damaged chunks alone, and the root stays. */
 import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
@@ -12,7 +12,7 @@ const { leaf: LEAF, inner: INNER, piece: PIECE } = Kind;
 const chunks = (storage: WatchedStorage, kind: number) =>
   chunksOfKind(storage.stored.values(), kind);
 
-/** A device that has all rows, and a remote that has them, too. */
+/** A device with all rows, and a remote with the same rows. */
 async function device(change?: (db: Store) => Promise<unknown>) {
   const { remote, from, link } = await published(ROWS);
   const storage = watched(memory());
@@ -44,7 +44,7 @@ async function repaired(storage: WatchedStorage, remote: Parameters<typeof lazy>
 it.each([
   ['a leaf', LEAF],
   ['an internal node', INNER],
-])('%s is fetched alone: two requests and at most 70 KB', async (_, kind) => {
+])('repair fetches %s alone: two requests and at most 70 KB', async (_, kind) => {
   const { remote, storage, root } = await device();
   const all = chunks(storage, kind);
   damage(storage, all[all.length >> 1] as StoredChunk);
@@ -55,7 +55,7 @@ it.each([
   console.log(repair.requests, repair.received);
 });
 
-it('many chunks, large values too, of a remote that has moved on by its tail', async () => {
+it('repair fetches many chunks and large values from a remote that has moved on by its tail', async () => {
   const large = random(5).bytes(200_000);
   const { remote, storage, root } = await device(async (from) => {
     await from.put(keyOf(300), large);
@@ -78,7 +78,7 @@ it('many chunks, large values too, of a remote that has moved on by its tail', a
   await db.close();
 });
 
-it('what was never pushed cannot be fetched: the repair goes on as one without a remote', async () => {
+it('repair cannot fetch rows that were never pushed, and goes on as without a remote', async () => {
   const { remote, storage } = await device();
   const db = await open('app', { storage });
   const before = storage.stored.size;

@@ -1,10 +1,10 @@
 /**
- * Lazy devices beside whole ones, over a remote that fails as networks and stores do, by a seed: latency is none, but requests are
- * refused and cut, bits flip, answers are lost, heads are stale; in half of the seeds the bucket is hostile besides: it serves older
- * and mixed states. Devices read, scan, write, verify, compact and start again.
- * What is read is what somebody has written, or the call fails by a code of remotes; and when the faults end and all have
- * synced, all have one root and the same rows. Some remotes are encrypted, and some stores; all collect what no head of the remote
- * names, nodes and directories too, whose deletions are judged: no head names what goes, or did within the grace.
+ * Lazy and whole devices over a remote that fails as networks and stores do, by a seed, without latency: requests are
+ * refused and cut, bits flip, answers are lost, heads are stale; in half of the seeds the bucket is also hostile: it
+ * serves older and mixed states. Devices read, scan, write, verify, compact and start again. A read returns a written
+ * row, or fails with a code of remotes; when the faults end and all have synced, all have one root and the same rows.
+ * Some remotes and some stores are encrypted. All devices collect objects that no head names, nodes and directories
+ * too, and the simulation checks each deletion: no head names the object, or named it within the grace.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
@@ -37,7 +37,9 @@ simulateInTurn();
 const GRACE_MS = HOUR;
 const keys = remoteKeys({ place: 'room', keys: keyOfEpoch });
 
-/** Few rows, so long that all of them are a checkpoint that is read in parts; and so many that nodes have frames, too. */
+/**
+ * Few rows, so long that all of them are a checkpoint that is read in parts; and so many that nodes have frames, too.
+ */
 const SIZES = [
   [280, 540],
   [280, 540],
@@ -47,7 +49,7 @@ const SIZES = [
 
 type Size = (typeof SIZES)[number];
 
-/** Remotes with all rows, by what they have: a checkpoint, and a tail after it that is nearly full, or just begun. */
+/** Remotes with all rows: each has a checkpoint, and a tail that is nearly full or has just begun. */
 const made = new Map<string, Promise<Remote[]>>();
 
 function grownOnce(size: Size, state: string, encryption: RemoteEncryption | undefined) {
@@ -78,7 +80,7 @@ async function grow(
     const copy = memoryRemote({ now: () => BEGIN });
     await copyRemote(remote, copy);
     grown.push(copy);
-    // Of the other one, one is enough.
+    // Of the other kind, one is enough.
     if (state !== 'open') break;
   }
   await db.close();
@@ -99,7 +101,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
     seed,
     chances: { ...chances, landed: rare, missing: rare },
   });
-  // Rows that nobody here has written.
+  // Rows that no device here has written.
   const [other] = (await grownOnce(size, 'foreign', encryption)) as [Remote];
   const hostility = from.pick([0, 0, 0.1, 0.4]);
   if (hostility > 0) lazyTotals.hostile += 1;
@@ -161,11 +163,11 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   for (const device of devices) await device.stop();
 }
 
-it('lazy and whole devices over a remote with faults, and a hostile one, end equal', async () => {
+it('lazy and whole devices end equal over a remote with faults, and over a hostile one', async () => {
   const seeds = await forSeeds(40, simulate);
   const all = { ...lazyTotals, ...hostileTotals };
   console.log(`lazy, ${seeds.length} seeds: ${JSON.stringify(all)}`);
-  // A simulation without any of these shows nothing.
+  // Without each of these the simulation is meaningless.
   if (hasAllSeeds(seeds[0] === 1 ? 40 : 300))
     for (const total of Object.values(all)) expect(total).toBeGreaterThan(0);
 });

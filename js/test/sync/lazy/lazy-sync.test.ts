@@ -1,4 +1,7 @@
-/** Lazy clones that pull, push and merge: the rows are those of a whole clone, and what is not touched is not fetched. */
+/**
+ * Lazy clones that pull, push and merge: their rows equal a whole clone's, and they fetch only the leaves that they
+ * touch.
+ */
 import { expect, it } from 'vitest';
 import { clone, memory } from '../../../src/index.js';
 import { objectPath } from '../../../src/sync/remote/format/content-names.js';
@@ -32,14 +35,14 @@ it('pulls and pushes fetch the leaves that they touch', async () => {
   expect(await db.get(keyOf(ROWS / 2))).toEqual(rowOf(ROWS / 2, 'shut')[1]);
   expect(await db.get(keyOf(77))).toBeUndefined();
   expect(await other.db.get('zzz')).toBe('the last one');
-  // A part of what a whole clone takes.
+  // A part of a whole clone's bytes.
   const bytes = (await remote.list('p/')).reduce((sum, { length }) => sum + length, 0);
   for (const one of [link, other.link]) expect(one.traffic.receivedBytes).toBeLessThan(bytes / 4);
   expect((await db.verify()).remoteRows).toBeGreaterThan(ROWS / 2);
   expect(await rowsOf(db)).toEqual(await rowsOf(from));
 });
 
-it('writes a checkpoint without reading all rows, also where it is time to write them anew', async () => {
+it('a push writes a checkpoint without reading all rows, also when all are due to be written again', async () => {
   const { remote, from, link: source } = await published(ROWS);
   const chance = random(7);
   for (let round = 0; round < 3; round++) {
@@ -49,7 +52,7 @@ it('writes a checkpoint without reading all rows, also where it is time to write
   }
   const generations = async () => (await headOf(remote)).checkpoint.generations.length;
   const before = await generations();
-  // A tail of so many rows would have to be applied to all leaves.
+  // A tail of so many rows would apply to all leaves.
   expect((await headOf(remote)).tail).toEqual([]);
   const { db, link } = await lazy(remote, memory());
   for (let nth = 0; nth < 80; nth++) {
@@ -63,14 +66,14 @@ it('writes a checkpoint without reading all rows, also where it is time to write
   expect(from.root).toBe(db.root);
 });
 
-it('goes through checkpoints that are added, and through one that is written anew', async () => {
+it('a clone follows added checkpoints, and a checkpoint of all rows', async () => {
   const { remote, from, link: source } = await published(ROWS);
   const { db, link } = await lazy(remote, memory());
   const late = await lazy(remote, memory());
   await late.db.put(`${keyOf(5)} late`, 'late');
   const chance = random(3);
   for (let round = 0; round < 6; round++) {
-    // Too many for a tail: each is a generation, or all rows anew.
+    // Too many for a tail: each is a generation, or all rows again.
     const rows = Array.from({ length: 0.6 * ROWS }, () =>
       rowOf(chance.below(ROWS), `round ${round}`),
     );
@@ -82,7 +85,7 @@ it('goes through checkpoints that are added, and through one that is written ane
   await link.pull();
   expect(db.root).toBe(from.root);
   expect(await rowsOf(db)).toEqual(await rowsOf(from));
-  // What no head needs any more is deleted. The late device has never read the old state of most rows.
+  // The collection deletes objects that no head needs. The late device has never read the old state of most rows.
   const head = await headOf(remote);
   const live = new Set(packsOf(head.checkpoint).map(({ nameBytes }) => objectPath('p', nameBytes)));
   const dead = (await remote.list('p/')).map(({ name }) => name).filter((name) => !live.has(name));

@@ -1,4 +1,4 @@
-/** Lazy clones: what is read comes, and stays; all else costs nothing. */
+/** Lazy clones: rows come when they are read, and stay; other rows cost no bytes. */
 import { expect, it } from 'vitest';
 import { memory } from '../../../src/index.js';
 import {
@@ -14,7 +14,7 @@ import {
 const ROWS = 60_000;
 const shared = published(ROWS);
 
-it('opens with two requests, and reads what it needs', async () => {
+it('a clone opens with two requests, and reads on demand', async () => {
   const { remote, from } = await shared;
   const { db, link } = await lazy(remote, memory());
   expect(link.traffic.requests).toBe(2);
@@ -35,7 +35,7 @@ it('opens with two requests, and reads what it needs', async () => {
   await db.close();
 });
 
-it('a scan of all rows gives all rows, and each byte travels once', async () => {
+it('a scan of all rows returns all rows, and each byte travels once', async () => {
   const { remote } = await shared;
   const { db, link } = await lazy(remote, memory());
   let nth = 0;
@@ -54,7 +54,7 @@ it('a scan of all rows gives all rows, and each byte travels once', async () => 
   await db.close();
 });
 
-it('goes on after more failures than it makes requests at once', async () => {
+it('a clone goes on after more failures than it has parallel requests', async () => {
   const { remote } = await shared;
   const net = switched(remote);
   const { db } = await lazy(net, memory());
@@ -67,7 +67,7 @@ it('goes on after more failures than it makes requests at once', async () => {
   await db.close();
 });
 
-it('what was read is here after a restart, without a network; the rest is told with its keys', async () => {
+it('rows that were read are here after a restart without a network; errors for others name their keys', async () => {
   const { remote } = await shared;
   const net = switched(remote);
   const storage = memory();
@@ -85,14 +85,14 @@ it('what was read is here after a restart, without a network; the rest is told w
   await db.put(keyOf(2000), 'mine');
   expect(await db.get(keyOf(2000))).toBe('mine');
   expect(await caught(db.put(keyOf(40_000), 'mine'))).toMatchObject({ code: 'offline' });
-  // None of these fetches.
+  // These calls fetch no rows.
   expect(await db.count()).toBe(ROWS);
   const verification = await db.verify();
   expect(verification).toMatchObject({ ok: true });
   expect(verification.rows + verification.remoteRows).toBe(ROWS);
   expect((await db.stats()).rows).toBe(ROWS);
   await db.compact();
-  // What storage itself tells.
+  // The state of the storage itself.
   expect((await db.health()).state).toMatch(/^(ephemeral|best-effort)$/);
   expect(await db.scan({ gte: keyOf(1000), lt: keyOf(3000) }).toArray()).toHaveLength(2000);
   net.isOff = false;

@@ -1,4 +1,4 @@
-/** Collections of a bucket of a real store of S3, and of a folder by the reference server. Their clocks are made fast. */
+/** Collections of a bucket in a real S3 store, and of a folder by the reference server. Their clocks run fast. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,10 +15,10 @@ import { deep } from '../../support/property.js';
 import { random } from '../../support/random.js';
 import { device, rowsOf } from '../../support/worlds/sync-devices.js';
 
-/** A second of the store is so long. */
+/** The length of a second in the store. */
 const SECOND_IS = 2 * DAY;
 
-/** A remote whose times are told as if they passed faster. */
+/** A remote whose times pass faster. */
 function fast(inner: Remote): Remote {
   const begin = Date.now();
   const told = (ms: number) => begin + ((ms - begin) / 1000) * SECOND_IS;
@@ -83,7 +83,7 @@ async function collects(inner: Remote): Promise<void> {
   expect(await rowsOf(clone.db)).toEqual(await rowsOf(one.db));
 }
 
-it('collects a bucket of S3', async () => {
+it('a device collects a bucket of S3', async () => {
   const options = { endpoint, bucket: BUCKET, pathStyle: true, prefix: 'collected/' };
   await collects(s3Remote({ ...options, credentials: CREDENTIALS }));
 });

@@ -1,4 +1,4 @@
-/** Collections of a remote, whatever happens meanwhile: nothing is deleted that is in use. */
+/** Collections of a remote delete no object in use, whatever happens at the same time. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../../../src/index.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
@@ -21,12 +21,12 @@ afterEach(async () => {
   await closeAll();
 });
 
-/** Each step is long: of so many one is in a sample. */
+/** Each step is long: a sample has one of so many. */
 const SHARE = 16;
 
 const opened: Device[] = [];
 
-/** A device that is closed in time: browsers have memory for some hundred. */
+/** Makes a device that closes in time: browsers have memory for some hundred. */
 async function opening(...how: Parameters<typeof device>): Promise<Device> {
   const one = await device(...how);
   opened.push(one);
@@ -37,7 +37,7 @@ async function closeAll(): Promise<void> {
   for (const { db } of opened.splice(0)) await db.close();
 }
 
-/** The objects of a branch that has had 150 pushes: more than half of them are garbage. */
+/** The objects of a branch after 150 pushes: more than half of them are garbage. */
 let used: Remote | undefined;
 
 /** A copy of that remote. */
@@ -52,7 +52,7 @@ async function usedRemote(clock: Clock) {
   return remote;
 }
 
-/** A remote of which a call fails, or waits: `at` is called before and after each one, with its number. */
+/** A remote with calls that fail or wait: `at` runs before and after each call, with its number. */
 function stepped(inner: Remote, at: (step: number, call: string) => Promise<void> | void): Remote {
   let step = 0;
   const wrapped = Object.entries(inner).map(([call, run]) => [
@@ -67,7 +67,7 @@ function stepped(inner: Remote, at: (step: number, call: string) => Promise<void
   return Object.fromEntries(wrapped) as Remote;
 }
 
-it('is safe where it ends at any step, and goes on later', async () => {
+it('a collection is safe if it ends at any step, and goes on later', async () => {
   const ends = await forSteps(async (failAt) => {
     const clock = new Clock();
     const remote = await usedRemote(clock);
@@ -103,8 +103,8 @@ it('is safe where it ends at any step, and goes on later', async () => {
   expect(ends).toBeGreaterThan(20);
 });
 
-it('two at once, and pushes at any step of it, delete nothing that is in use', async () => {
-  // Who was not first does not wait.
+it('two collections at once, and pushes at any step, delete no object in use', async () => {
+  // The second one does not wait.
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const steps = await forSteps(async (meet) => {
     const clock = new Clock();
@@ -140,7 +140,7 @@ it('two at once, and pushes at any step of it, delete nothing that is in use', a
 });
 
 it.each(['main', 'new'])(
-  'a push to %s that takes longer than the grace names nothing that is gone',
+  'a push to %s that takes longer than the grace names no missing object',
   async (branch) => {
     const clock = new Clock();
     const remote = judged(clock, WEEK);
@@ -154,7 +154,7 @@ it.each(['main', 'new'])(
       {
         ...remote,
         async swapHead(name, token, ...rest) {
-          // The object of the edits was put before.
+          // The push had put the object of the edits before.
           if (slow && token !== undefined) {
             slow = false;
             clock.pass(DAY);
@@ -181,7 +181,7 @@ it.each(['main', 'new'])(
   },
 );
 
-it('a reader whose objects go while it reads takes a newer head, or keeps what it has', async () => {
+it('a reader whose objects disappear while it reads takes a newer head, or keeps its rows', async () => {
   const clock = new Clock();
   const remote = judged(clock, WEEK);
   const one = await opening(remote);
@@ -189,7 +189,7 @@ it('a reader whose objects go while it reads takes a newer head, or keeps what i
   const reads = await opening(remote);
   await reads.link.pull();
   const seen = await rowsOf(reads.db);
-  // So long ago that the tail of now does not reach back.
+  // So long ago that the current tail does not reach back.
   await pushMany(one, clock, isDeep ? 150 : 80);
   let gets = 0;
   let heads = 0;
@@ -211,7 +211,7 @@ it('a reader whose objects go while it reads takes a newer head, or keeps what i
   await late.link.pull();
   expect(await rowsOf(late.db)).toEqual(await rowsOf(one.db));
   expect(heads).toBe(2);
-  // One that never gets there asks once, and its rows are as they were.
+  // A reader that never succeeds asks once, and its rows stay.
   const torn = await opening({ ...remote, get: async () => undefined });
   await torn.db.put('own', 1);
   await expect(torn.link.pull()).rejects.toMatchObject({ code: 'invalid-remote' });
@@ -221,7 +221,7 @@ it('a reader whose objects go while it reads takes a newer head, or keeps what i
   expect(await rowsOf(reads.db)).toEqual(await rowsOf(one.db));
 });
 
-it('a list or a head of before ends it, and nothing is deleted', async () => {
+it('an old list or head ends a collection, which deletes no object', async () => {
   const clock = new Clock();
   const remote = judged(clock, WEEK);
   const one = await opening(remote);

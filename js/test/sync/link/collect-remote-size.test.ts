@@ -1,4 +1,4 @@
-/** How long a bucket gets: syncs of 100 edits, collected once a day, by the clock of the remote. */
+/** The growth of a bucket: syncs of 100 edits, collected once a day, by the clock of the remote. */
 import { expect, it } from 'vitest';
 import {
   Clock,
@@ -13,7 +13,7 @@ import { type Random, random } from '../../support/random.js';
 import { type Device, device } from '../../support/worlds/sync-devices.js';
 
 const ROWS = 20_000;
-/** `DEEP=1` measures what `docs/sync.md` shows. */
+/** `DEEP=1` measures the figures of `docs/sync.md`. */
 const SYNCS = isDeep ? 1000 : 125;
 const EDITS = 100;
 const GRACE = 7 * DAY;
@@ -23,7 +23,7 @@ const WORDS = 'local first storage in the browser swallows an initial sync and s
   ' ',
 );
 
-/** A row of about 150 bytes, as of a list of issues. */
+/** A row of about 150 bytes, as in a list of issues. */
 function rowOf(from: Random, nth: number, state: string): [string, unknown] {
   const title = Array.from({ length: 6 }, () => from.pick(WORDS)).join(' ');
   const id = `issue/${String(nth).padStart(8, '0')}`;
@@ -69,7 +69,7 @@ async function grow(everyMs: number) {
     await one.link.collect();
   }
   const later = await bytesNow();
-  // What a bucket has that was pushed to once.
+  // The objects of a bucket after one push.
   const fresh = judged(clock, GRACE);
   const other = await device(fresh);
   await other.db.putMany(Object.entries(await all(one)));
@@ -99,7 +99,7 @@ it.each(sampled(PACES, 4))(
     console.log(JSON.stringify(sizes));
     expect(sizes.later).toBeLessThanOrEqual(2 * sizes.live);
     expect(sizes.later).toBeLessThanOrEqual(2 * sizes.fresh);
-    // Within the grace, what was replaced is there, too.
+    // Objects that were replaced within the grace are there, too.
     expect(sizes.most).toBeLessThan(6.5);
   },
 );

@@ -1,4 +1,4 @@
-/** Collections of a remote: what is deleted, and when, and who is told what. */
+/** Collections of a remote: the objects that they delete, the time of each, and the reports. */
 import { expect, it } from 'vitest';
 import { HedgerowError } from '../../../src/index.js';
 import { hashedName, memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
@@ -17,7 +17,7 @@ import { device, rowsOf } from '../../support/worlds/sync-devices.js';
 
 const NOTHING = { objects: 0, bytes: 0 };
 
-it('what no head names goes after the grace, and nothing before', async () => {
+it('objects that no head names go after the grace, and not before', async () => {
   const clock = new Clock();
   const remote = judged(clock, WEEK);
   const one = await device(remote);
@@ -32,7 +32,7 @@ it('what no head names goes after the grace, and nothing before', async () => {
   const first = await one.link.collect();
   expect(first.deleted).toEqual(NOTHING);
   expect(first.waiting.objects).toBe(before.size - live.size);
-  // In the record that names it first, a mark has no time yet.
+  // In the first record that names it, a mark has no time yet.
   clock.pass(WEEK - HOUR);
   expect((await one.link.collect()).deleted).toEqual(NOTHING);
   clock.pass(2 * HOUR);
@@ -49,7 +49,7 @@ it('what no head names goes after the grace, and nothing before', async () => {
   expect(await rowsOf(clone.db)).toEqual(await rowsOf(one.db));
 });
 
-it('a remote without objects is not written to', async () => {
+it('a collection does not write to a remote without objects', async () => {
   const clock = new Clock();
   const remote = memoryRemote({ now: clock.now });
   const one = await device(remote);
@@ -62,7 +62,7 @@ it('a remote without objects is not written to', async () => {
   expect(await remote.list('h/')).toHaveLength(1);
 });
 
-it('collected some times a day, what waits is in eight marks at most, and goes in time', async () => {
+it('frequent collections leave at most eight waiting marks, and delete in time', async () => {
   const clock = new Clock();
   const remote = judged(clock, WEEK);
   const one = await device(remote);
@@ -72,7 +72,7 @@ it('collected some times a day, what waits is in eight marks at most, and goes i
     await pushLong(one);
     clock.pass(DAY / times);
     const { waiting, kept } = await one.link.collect();
-    // What was retired within the grace, and two days for the pace.
+    // Objects that were retired within the grace, and two days for the pace.
     most = Math.max(most, waiting.objects + kept.objects);
   }
   const all = (await objectsOf(remote)).size;
@@ -81,7 +81,7 @@ it('collected some times a day, what waits is in eight marks at most, and goes i
   await checkLive(remote);
 });
 
-it('what was put and never named goes, and what another branch names stays', async () => {
+it('objects that no head ever named go, and the objects of another branch stay', async () => {
   const clock = new Clock();
   const remote = judged(clock, WEEK);
   const one = await device(remote);
@@ -102,13 +102,13 @@ it('what was put and never named goes, and what another branch names stays', asy
     await clone.link.pull();
     expect(await rowsOf(clone.db)).toEqual(await rowsOf(db));
   }
-  // The branch goes, and then all that it has named.
+  // The branch goes, and then all objects that only it named.
   await remote.remove(['h/%4fther%2f1']);
   await collectAll(one, clock);
   expect((await objectsOf(remote)).size).toBe((await liveNames(remote)).size);
 });
 
-it('without any head nothing is marked', async () => {
+it('a collection without any head marks no object', async () => {
   const clock = new Clock();
   const remote = judged(clock, WEEK);
   const one = await device(remote);
@@ -124,7 +124,7 @@ it('without any head nothing is marked', async () => {
   await expect(one.link.collect()).rejects.toMatchObject({ code: 'remote-gone' });
 });
 
-it('who may not list or delete is told, and does no harm', async () => {
+it('a device that may not list or delete gets an error, and does no harm', async () => {
   const clock = new Clock();
   const remote = judged(clock, WEEK);
   const one = await device(remote);
@@ -144,14 +144,14 @@ it('who may not list or delete is told, and does no harm', async () => {
     if (days < 6) await collected;
     else await expect(collected).rejects.toMatchObject({ code: 'remote-auth' });
   }
-  // Who may has not lost a day by that.
+  // A device with the rights has not lost a day by that.
   const { deleted, waiting } = await one.link.collect();
   expect(deleted.objects).toBeGreaterThan(30);
   expect(waiting).toEqual(NOTHING);
   await checkLive(remote);
 });
 
-it('an object that is locked does not keep the others', async () => {
+it('a locked object does not keep the others', async () => {
   const clock = new Clock();
   const remote = judged(clock, WEEK);
   let locked: string | undefined;
@@ -172,7 +172,7 @@ it('an object that is locked does not keep the others', async () => {
   await expect(one.link.collect()).rejects.toMatchObject({ code: 'remote-auth' });
   const names = await objectsOf(remote);
   expect(names.has(locked ?? '')).toBe(true);
-  // That one, and the mark that lists it.
+  // The locked object, and the mark that lists it.
   expect(names.size).toBe(live.size + 2);
   locked = undefined;
   clock.pass(DAY);
@@ -180,7 +180,7 @@ it('an object that is locked does not keep the others', async () => {
   expect((await objectsOf(remote)).size).toBe(live.size);
 });
 
-it('takes a grace of an hour at least, and no branch has the name of its record', async () => {
+it('a grace is at least an hour, and no branch has the name of the record', async () => {
   const remote = memoryRemote();
   const { link, db } = await device(remote);
   for (const graceMs of [0, HOUR - 1, Number.NaN, '7d' as never, Number.POSITIVE_INFINITY]) {
@@ -192,7 +192,7 @@ it('takes a grace of an hour at least, and no branch has the name of its record'
   await expect(wanted).rejects.toMatchObject({ code: 'invalid-argument' });
 });
 
-it('is ended by its signal, and by closing the store', async () => {
+it('a collection ends by its signal, and by closing the store', async () => {
   const clock = new Clock();
   const remote = memoryRemote({ now: clock.now });
   let entered = () => {};
@@ -256,7 +256,7 @@ it('a loop collects about once a day, by the clock of the remote', async () => {
   await expect.poll(() => looked).toBe(1);
   clock.pass(WEEK + 2 * DAY);
   await pushLong(one);
-  // It has the rights to read and write only: the sync goes on.
+  // The device has only the rights to read and write: the sync goes on.
   const third = await loopOf({
     ...remote,
     list: async () => {

@@ -1,4 +1,4 @@
-/** Deltas: made of two commits of one store, and applied to another one with indexes and sum trees of its own. */
+/** Deltas: made of two commits of one store, and applied to another one with its own indexes and sum trees. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
@@ -19,7 +19,7 @@ import { applied, deltaOf, headOf, unhex } from '../../support/remote-store.js';
 
 const NOTHING = '0'.repeat(64);
 
-/** A store whose commits have other trees than those of the store that makes deltas. */
+/** A store whose commits have other trees than the maker of the deltas. */
 const OTHERS: OpenOptions = {
   indexes: { size: { path: '/n' }, tag: { prefix: 'k', path: ['/tag', '/n'] } },
   sums: { total: { sum: '/n', prefix: 'k' } },
@@ -27,7 +27,7 @@ const OTHERS: OpenOptions = {
 
 const receiver = () => open('receiver', { ...OTHERS, storage: memory() });
 
-/** The receiver's root when its rows are written at once. */
+/** Returns the receiver's root when its rows are written at once. */
 async function rootOf(rows: ReadonlyMap<string, unknown>): Promise<string> {
   const db = await receiver();
   if (rows.size > 0) await db.putMany([...rows]);
@@ -45,7 +45,7 @@ function edit(from: Random, rows: Map<string, unknown>): { puts: Entry[]; delete
   };
   const puts = Array.from({ length: count }, (): Entry => {
     const key = keyOf();
-    // Only rows below `k` are summed: any value is fine elsewhere.
+    // Only rows below `k` have sums: other rows may have any value.
     const isAny = key.startsWith('other/');
     return [
       key,
@@ -68,7 +68,7 @@ describe('random histories', () => {
         const deltas = [];
         const steps = 1 + from.below(3);
         for (let part = 0; part < steps; part++) {
-          // No collection deletes what a delta begins with.
+          // No collection deletes the base of a delta.
           const before = await sender.snapshot();
           const { puts, deletes } = edit(from, rows);
           begin({ step, puts: puts.length, deletes: deletes.length });
@@ -83,7 +83,7 @@ describe('random histories', () => {
         expect(result).toMatchObject({ outcome: 'applied', root: db.root });
         expectSame(await all(db), sorted(rows));
         expect(db.root).toBe(await rootOf(rows));
-        // The way back, to the rows before.
+        // The way back to the earlier rows.
         const back = await deltaOf(db, db.root, root);
         const forth = await deltaOf(db, root, db.root);
         expect(await applied(db, [back])).toMatchObject({ outcome: 'applied', root });
@@ -145,7 +145,7 @@ describe('a delta', () => {
     }
   });
 
-  it('that gives other rows than promised leaves no trace', async () => {
+  it('leaves no trace if its rows differ from its promise', async () => {
     const sender = await storeOf([['k1', { n: 1 }]]);
     const delta = await deltaOf(sender, NOTHING, sender.root);
     const db = await receiver();
@@ -164,7 +164,7 @@ describe('a delta', () => {
     expect(await applied(empty, [delta])).toMatchObject({ outcome: 'applied', rows: 1 });
   });
 
-  it('is not applied to a branch that has moved, before or meanwhile', async () => {
+  it('is not applied to a branch that has moved before or during the call', async () => {
     const sender = await storeOf([['k1', { n: 1 }]]);
     const { deltaBytes, after } = await deltaOf(sender, NOTHING, sender.root);
     const db = await receiver();
@@ -178,7 +178,7 @@ describe('a delta', () => {
     expect(await all(db)).toEqual([['other', 1]]);
   });
 
-  it('moves other refs in its transaction, also when it changes nothing', async () => {
+  it('moves other refs in its transaction, also without changes', async () => {
     const sender = await storeOf([['k1', { n: 1 }]]);
     const { deltaBytes, after } = await deltaOf(sender, NOTHING, sender.root);
     const db = await receiver();
@@ -220,7 +220,7 @@ describe('a delta', () => {
     expect(await applied(db, [delta])).toMatchObject({ outcome: 'applied', root: sender.root });
   });
 
-  it('whose row a sum tree refuses is refused with the key', async () => {
+  it('is refused with the key of the row that a sum tree refuses', async () => {
     const sender = await storeOf([['k1', { n: -1 }]]);
     const delta = await deltaOf(sender, NOTHING, sender.root);
     const db = await receiver();
@@ -228,7 +228,7 @@ describe('a delta', () => {
     expect(db.root).toBe(NOTHING);
   });
 
-  it('of many rows is made and applied in slices, which a signal ends', async () => {
+  it('is made and applied in slices if it has many rows, and a signal ends it', async () => {
     const rows = Array.from(
       { length: 60_000 },
       (_, at): Entry => [`k${at}`, { n: at, text: 'x'.repeat(60) }],
@@ -248,7 +248,7 @@ describe('a delta', () => {
         applying,
         makeDelta(shared, unhex(NOTHING), unhex(sender.root), { signal }),
       ];
-      // A machine that stands still for a moment lets a call end within three turns.
+      // A short pause of the machine lets a call end within three turns.
       const underWay = new Set(calls);
       for (const call of calls) {
         const over = () => void underWay.delete(call);

@@ -1,4 +1,4 @@
-/** Damage of what a store keeps of a remote: the link begins again, and no row that waited is lost. */
+/** Damage to a store's data about a remote: the link begins again, and no waiting row is lost. */
 import { afterEach, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
 import { memory, open, repair, type Store } from '../../../src/index.js';
@@ -23,7 +23,7 @@ interface Scene {
   readonly cloned: ReadonlySet<number>;
 }
 
-/** A store with a pushed history, a commit that another device has pushed, and rows that wait. */
+/** A store with a pushed history, a commit of another device at the remote, and rows that wait. */
 async function scene(rowBytes = 2000): Promise<Scene> {
   const remote = memoryRemote();
   const from = random(43);
@@ -53,12 +53,12 @@ async function scene(rowBytes = 2000): Promise<Scene> {
   return { remote, storage, cloned };
 }
 
-/** Spoils segments whenever they are read. */
+/** Spoils segments at each read. */
 function spoil(storage: WatchedStorage, ids: readonly number[]): void {
   storage.hooks.read = (id, bytes) => (ids.includes(id) ? bytes.map((byte) => byte ^ 0x5a) : bytes);
 }
 
-/** Opens the store, after a repair if it must be. Resolves to what the repair has given up. */
+/** Opens the store, after a repair if necessary. Resolves to the losses of the repair. */
 async function openAgain(storage: WatchedStorage) {
   const mend = async (how: Parameters<typeof repair>[1]) =>
     repair('app', { storage, ...how }).catch(() =>
@@ -74,7 +74,7 @@ async function openAgain(storage: WatchedStorage) {
   return { db, dropped, lost };
 }
 
-/** Pulls, pushes, and expects that all devices have the same rows: all that were pushed, and all that waited. */
+/** Pulls, pushes, and expects the same rows on all devices: all pushed rows, and all waiting ones. */
 async function expectWhole({ remote }: Scene, db: Store, waiting: number): Promise<void> {
   const link = await db.remote(remote, { probe: false });
   await link.pull();
@@ -91,7 +91,7 @@ async function expectWhole({ remote }: Scene, db: Store, waiting: number): Promi
   await fresh.db.close();
 }
 
-it('each segment in turn: after a repair the store syncs again, and has all rows of both sides', async () => {
+it('after damage to each segment in turn and a repair, the store syncs, and has all rows of both sides', async () => {
   const { storage: first } = await scene(20);
   const count = first.stored.size;
   expect(count).toBeGreaterThan(10);
@@ -106,11 +106,11 @@ it('each segment in turn: after a repair the store syncs again, and has all rows
     if (lost + done.rowsLost > 0) gaveUp += 1;
     await expectWhole(now, db, WAITING - dropped - done.commitsDropped);
   }
-  // Rows that the remote had were given up here, and came back.
+  // The repair dropped rows that the remote had, and the sync brought them back.
   expect(gaveUp).toBeGreaterThan(0);
 });
 
-it('a store that went back behind what it had pushed deletes nothing at the remote', async () => {
+it('a store that went back behind its last push deletes no row at the remote', async () => {
   const now = await scene();
   const later = [...now.storage.stored.keys()].filter((id) => !now.cloned.has(id));
   spoil(now.storage, later);
@@ -119,7 +119,7 @@ it('a store that went back behind what it had pushed deletes nothing at the remo
   await expectWhole(now, db, 0);
 });
 
-it('a store that went back behind a merge deletes nothing at the remote, though its link is sound', async () => {
+it('a store that went back behind a merge deletes no row at the remote, though its link is sound', async () => {
   const remote = memoryRemote();
   const other = await device(remote);
   await other.db.put('a', 1);
@@ -152,7 +152,7 @@ it('a store that went back behind a merge deletes nothing at the remote, though 
 
 const COMMITS = ['origin', 'fork', 'pushing', 'landing', 'checkpoint'] as const;
 
-/** Has refs of the store name a commit that is not there. */
+/** Makes refs of the store name a commit that does not exist. */
 async function lose(
   { storage }: Pick<Scene, 'storage'>,
   ...names: readonly string[]
@@ -174,7 +174,7 @@ async function lose(
 
 const refOf = (name: (typeof COMMITS)[number] | 'log') => buildLinkNames('origin', 'main')[name];
 
-it.each(COMMITS)('a link opens though the commit of its %s is gone, and tells', async (ref) => {
+it.each(COMMITS)('a link opens and reports a missing commit of its %s', async (ref) => {
   const now = await scene();
   await lose(now, refOf(ref));
   const { db } = await openAgain(now.storage);
@@ -192,7 +192,7 @@ it('a link opens though all its commits are gone', async () => {
 });
 
 it.each(COMMITS)(
-  'verify finds that the commit of the %s is gone, and repair tells',
+  'verify finds that the commit of the %s is gone, and repair reports it',
   async (ref) => {
     const now = await scene();
     await lose(now, refOf(ref));
@@ -210,7 +210,7 @@ it.each(COMMITS)(
   },
 );
 
-it('an open link goes on after a repair of what it keeps', async () => {
+it('an open link goes on after a repair of its data', async () => {
   const now = await scene();
   const { db } = await openAgain(now.storage);
   const link = await db.remote(now.remote, { probe: false });
@@ -223,7 +223,7 @@ it('an open link goes on after a repair of what it keeps', async () => {
   await expectWhole(now, db, WAITING + 1);
 });
 
-it('an open link loses no row when another tab repairs what it keeps', async () => {
+it('an open link loses no row when another tab repairs its data', async () => {
   const now = await scene(20);
   const { db } = await openAgain(now.storage);
   const link = await db.remote(now.remote, { probe: false });
@@ -231,7 +231,7 @@ it('an open link loses no row when another tab repairs what it keeps', async () 
   await lose(now, refOf('origin'));
   const { others } = await repair('app', { storage: now.storage });
   expect(others).toMatchObject([{ ref: refOf('origin'), done: 'forgotten' }]);
-  // This tab has not heard of it. The call may fail, and may be made again.
+  // This tab has not heard of it. The call may fail, and the test may repeat it.
   await link.pull().catch(() => {});
   expect(await db.count({ prefix: 'k/' })).toBe(ROWS);
   await expectWhole(now, db, WAITING);
@@ -267,7 +267,7 @@ it('a branch of the app goes back to its newest sound commit', async () => {
   expect(await rowsOf(db)).toEqual({ a: 1, b: 1, c: 1 });
 });
 
-it('a link begins again after its branch was deleted, open or closed', async () => {
+it('a link begins again after the deletion of its branch, open or closed', async () => {
   const now = await scene();
   const { db } = await openAgain(now.storage);
   const link = await db.remote(now.remote, { probe: false });
@@ -283,7 +283,7 @@ it('a link begins again after its branch was deleted, open or closed', async () 
   await expectWhole(now, db, WAITING + 2);
 });
 
-it('a sound link tells of nothing', async () => {
+it('a sound link reports no damage', async () => {
   const now = await scene();
   const { db } = await openAgain(now.storage);
   expect((await db.remote(now.remote, { probe: false })).reset).toEqual([]);

@@ -1,4 +1,4 @@
-/** A few bytes at a remote may be many when they are inflated: how many of those a device has in memory at once. */
+/** A few bytes at a remote may inflate to many: the number that a device has in memory at once. */
 import { expect, it } from 'vitest';
 import type { HedgerowError } from '../../../src/index.js';
 import { contextOf } from '../../../src/sync/link/open-link.js';
@@ -19,7 +19,7 @@ class Counted {
     const { tools } = contextOf(link);
     const { inflate } = tools;
     const counted: Inflate = (bytes, length) => {
-      // At the call: it may work ahead of who reads.
+      // At the call: it may work ahead of its reader.
       this.#alive += length;
       this.all += length;
       this.most = Math.max(this.most, this.#alive);
@@ -38,7 +38,7 @@ class Counted {
   }
 }
 
-/** A row that deflates to nearly nothing. */
+/** A row that deflates to very few bytes. */
 const long = (nth: number) => ({ nth, text: 'abcdefgh'.repeat(32 << 10) });
 const PUSHES = 12;
 
@@ -49,7 +49,7 @@ async function pushLong({ db, link }: Device): Promise<void> {
   }
 }
 
-it('inflates the entries of a tail one after the other', async () => {
+it('a device inflates the entries of a tail one after the other', async () => {
   const remote = memoryRemote();
   const [writer, reader] = [await device(remote), await device(remote)];
   await writer.db.put('first', 1);
@@ -63,7 +63,7 @@ it('inflates the entries of a tail one after the other', async () => {
   expect(counted.most).toBe(counted.longest);
 });
 
-it('inflates those after a checkpoint one after the other', async () => {
+it('a device inflates the entries after a checkpoint one after the other', async () => {
   const remote = memoryRemote();
   const writer = await device(remote);
   const head = () => contextOf(writer.link).heads.last?.head;
@@ -82,7 +82,7 @@ it('inflates those after a checkpoint one after the other', async () => {
   expect(counted.most).toBe(counted.longest);
 });
 
-it('refuses what inflates to another length than it says, and asks for no more than it says', async () => {
+it('a device refuses a wrong inflated length, and asks for no more than the stated length', async () => {
   const plain = new Uint8Array(1 << 20);
   const body = await encodeDeltaBody(plain, deflate);
   const refusal = async (length: number) => {

@@ -1,4 +1,4 @@
-/** What travels for ten rows of many, counted: a head stays short, however long its branch is. */
+/** Counts the traffic for ten rows of many: a head stays short, however long its branch is. */
 import { expect } from 'vitest';
 import { Changes } from '../../../src/engine/read/changes.js';
 import { memory, open, type Store } from '../../../src/index.js';
@@ -11,7 +11,7 @@ import { headOf } from '../../support/remote-store.js';
 import { cost } from '../../support/worlds/sync-devices.js';
 
 const ROWS = 100_000;
-/** Packs are as many as those of 1,000,000 rows: about 31. */
+/** So many packs as 1,000,000 rows have: about 31. */
 const PACK_BYTES = 6 << 16;
 /** The budget of a pull of ten rows, in bytes. */
 const MOST_BYTES = 6000;
@@ -20,7 +20,7 @@ const WORDS = 'local first storage in the browser swallows an initial sync and s
   ' ',
 );
 
-/** A row of about 150 bytes, as of a list of issues. */
+/** A row of about 150 bytes, as in a list of issues. */
 function rowOf(from: Random, nth: number, state: string): [string, unknown] {
   const title = Array.from({ length: 6 }, () => from.pick(WORDS)).join(' ');
   const id = `issue/${String(nth).padStart(8, '0')}`;

@@ -9,11 +9,11 @@ import { failure } from '../../support/models/store-model.js';
 import { isDeep } from '../../support/property.js';
 import { cost, device, many, offline } from '../../support/worlds/sync-devices.js';
 
-/** A remote with many packs, which clones leave as it is, and the root of its rows. */
+/** A remote with many packs, which clones do not change, and the root of its rows. */
 const inner = memoryRemote();
 let published = '';
 const COUNT = isDeep ? 170_000 : 7500;
-/** Many packs: in few rows, which are long. */
+/** Many packs of few long rows. */
 function rows(): [string, unknown][] {
   const all = many(COUNT, 'a note');
   return isDeep ? all : all.map(([key, value]) => [key, { value, more: '.'.repeat(4000) }]);
@@ -45,7 +45,7 @@ it('a clone that was cut off goes on with the packs that it lacks', async () => 
   const again = await cost(link, () => link.pull());
   const whole = await device(inner);
   const all = await cost(whole.link, () => whole.link.pull());
-  // What had come was committed before the error was told.
+  // The clone committed its packs before the error.
   expect(again.requests).toBe(all.requests - 6);
   expect(fetched).toBe(6 + again.requests - 1);
   expect(await b.db.count()).toBe(COUNT);
@@ -56,7 +56,7 @@ function stoppable() {
   return { signal: controller.signal, abort: () => controller.abort() };
 }
 
-/** The packs of a remote whose answers wait until `answer` is called; `asked` has the names, in order. */
+/** The packs of a remote whose answers wait until `answer` runs; `asked` has the names, in order. */
 function waiting(inner: Remote) {
   const asked: string[] = [];
   const answers = new Map<string, () => void>();
@@ -72,7 +72,7 @@ function waiting(inner: Remote) {
   return { remote, asked, answer: (nth: number) => answers.get(asked[nth] as string)?.() };
 }
 
-it('a clone commits what has come before it waits, so that a crash costs the packs on their way', async () => {
+it('a clone commits its packs before it waits, so that a crash costs only the packs on their way', async () => {
   const storage = memory();
   const { remote, asked, answer } = waiting(inner);
   const b = await device(remote, {}, { storage });
@@ -91,7 +91,7 @@ it('a clone commits what has come before it waits, so that a crash costs the pac
   answer(1);
   await expect.poll(() => packs).toEqual([1, 2]);
   await expect.poll(landed).toBeGreaterThan(rows);
-  // All is in storage by now. Its lock would end with its page.
+  // All packs are in storage by now. The lock would end with the page.
   abort();
   await expect(pulling).rejects.toEqual(failure('aborted'));
   const again = waiting(inner);
@@ -104,13 +104,13 @@ it('a clone commits what has come before it waits, so that a crash costs the pac
   await expect(goingOn).rejects.toEqual(failure('aborted'));
 });
 
-it('a clone that was aborted fetches no pack again that has come', async () => {
+it('a clone after an abort fetches no pack twice', async () => {
   const { remote, asked, answer } = waiting(inner);
   const b = await device(remote);
   const controller = new AbortController();
   const pulling = b.link.pull({ signal: controller.signal });
   await expect.poll(() => asked.length).toBe(4);
-  // Not the first one: nothing can be applied yet.
+  // Not the first one: the clone cannot apply a pack yet.
   for (const nth of [1, 3]) answer(nth);
   await new Promise((resolve) => setTimeout(resolve, 300));
   controller.abort();

@@ -1,4 +1,4 @@
-/** A clone over connections that are cut, at bytes that a seed picks; what travels twice is counted. */
+/** A clone over connections with cuts at bytes of a seed; the test counts the bytes that travel twice. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** A line to a server that is cut after certain bytes of answers, and counts them. */
+/** A line to a server: it counts the bytes of answers, and cuts after certain ones. */
 class Line {
   sentBytes = 0;
   cuts = 0;
@@ -81,7 +81,7 @@ async function published(from: Random, rows: number): Promise<{ remote: Remote; 
   return { remote, db };
 }
 
-/** Clones over a line; pulls again whenever it is offline. */
+/** Clones over a line; pulls again when it is offline. */
 async function cloneOver(line: Line, port: number) {
   const db = await open('to', { storage: memory() });
   ends.push(() => db.close());
@@ -96,7 +96,7 @@ async function cloneOver(line: Line, port: number) {
   }
 }
 
-it('a clone that is cut at random bytes fetches at most 64 KiB twice for each', () =>
+it('a clone with cuts at random bytes fetches at most 64 KiB twice for each cut', () =>
   forSeeds(1, async (from) => {
     const { remote, db } = await published(from, ROWS);
     const server = await serveRemote(remote);

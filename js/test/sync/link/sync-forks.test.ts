@@ -1,4 +1,4 @@
-/** Remotes that do not continue what a device has seen: restored, deleted, forked, exchanged. */
+/** Remotes that do not continue a device's last state: restored, deleted, forked, exchanged. */
 import { describe, expect, it } from 'vitest';
 import type { HedgerowError } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/remote-keys.js';
@@ -38,7 +38,7 @@ const codeOf = async (call: () => Promise<unknown>) =>
 describe.each(KINDS)('a remote that is %s', (_, options, wrap) => {
   const join = (view: View) => device(wrap(view.remote), options());
 
-  /** Both calls end with `rollback`, and no row is lost here. */
+  /** Expects that both calls end with `rollback`, and that no row is lost here. */
   async function expectRollback({ db, link }: Device): Promise<void> {
     const before = await rowsOf(db);
     expect(await codeOf(() => link.pull())).toBe('rollback');
@@ -48,7 +48,7 @@ describe.each(KINDS)('a remote that is %s', (_, options, wrap) => {
   }
 
   it.each([1, 2, 4, 5, 6, 7, 20, 70, 200])(
-    'and was restored from a backup of 5 pushes ago, after which others pushed %i times, is found',
+    'is found out after a restore from 5 pushes ago and %i later pushes of others',
     async (count) => {
       const view = new View(newWorld());
       const a = await join(view);
@@ -64,7 +64,7 @@ describe.each(KINDS)('a remote that is %s', (_, options, wrap) => {
   );
 
   it.each([3, 8, 80])(
-    'and lost its head, after which another began and pushed %i times, is found',
+    'is found out after the loss of its head and %i pushes from a new beginning',
     async (count) => {
       const view = new View(newWorld());
       const a = await join(view);
@@ -75,7 +75,7 @@ describe.each(KINDS)('a remote that is %s', (_, options, wrap) => {
     },
   );
 
-  it('whose proxy answered a swap as if it were made is found', async () => {
+  it('is found out after its proxy faked a swap', async () => {
     const view = new View(newWorld());
     const other = new View(view.world);
     const a = await join(view);
@@ -88,7 +88,7 @@ describe.each(KINDS)('a remote that is %s', (_, options, wrap) => {
     await expectRollback(a);
   });
 
-  it('and is shown to two devices as two histories never joins them', async () => {
+  it('never joins two histories that it shows to two devices', async () => {
     const views = [new View(newWorld()), new View(newWorld())] as const;
     views[1].world = views[0].world;
     const [a, b] = [await join(views[0]), await join(views[1])];
@@ -101,7 +101,7 @@ describe.each(KINDS)('a remote that is %s', (_, options, wrap) => {
     await expectRollback(a);
   });
 
-  it('whose branches have changed places is found', async () => {
+  it('is found out after an exchange of its branches', async () => {
     const view = new View(newWorld());
     const a = await join(view);
     const b = await device(wrap(view.remote), { ...options(), remoteBranch: 'other' });

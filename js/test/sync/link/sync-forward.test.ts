@@ -1,4 +1,4 @@
-/** A pull to a store that has changed nothing: one transaction, and its branches, indexes and watchers are as after any. */
+/** A pull to a store without changes: one transaction; its branches, indexes and watchers are as after any pull. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
 import { memory } from '../../../src/index.js';
@@ -9,7 +9,7 @@ import { device, rowsOf } from '../../support/worlds/sync-devices.js';
 
 const indexes = { byPoints: { path: ['/points'] } };
 
-/** Two devices that have the same rows; the second one's storage is watched. */
+/** Two devices with the same rows; the test watches the storage of the second. */
 async function pair() {
   const remote = memoryRemote();
   const storage = watched(memory());
@@ -26,12 +26,12 @@ async function pair() {
   ]);
   await a.link.push();
   await b.link.pull();
-  // The index is built by then.
+  // The index is complete by then.
   await b.db.scan({ index: 'byPoints' }).toArray();
   return { a, b, storage, onGet };
 }
 
-it('writes once for all branches', async () => {
+it('a pull writes once for all branches', async () => {
   const { a, b, storage } = await pair();
   const followed = await b.db.branch(b.link.originName);
   for (const points of [3, 4]) {
@@ -64,9 +64,9 @@ it('writes once for all branches', async () => {
   expect((await b.db.verify()).faults).toEqual([]);
 });
 
-it('goes on when a row was changed here while it arrived', async () => {
+it('a pull goes on when a row changes here while the head arrives', async () => {
   const { a, b, onGet } = await pair();
-  // Too long for a head: it is an object, and fetched when all else is known.
+  // Too long for a head: it is an object, which the device fetches last.
   const long = hex(random(1).bytes(10_000));
   await a.db.put('two', { points: 3, long });
   await a.link.push();
@@ -81,11 +81,11 @@ it('goes on when a row was changed here while it arrived', async () => {
   expect(await rowsOf(a.db)).toEqual(expected);
 });
 
-it('takes a head that changes no row', async () => {
+it('a pull takes a head that changes no row', async () => {
   const { a, b, storage } = await pair();
   await a.db.put('two', { points: 3 });
   await a.link.push();
-  // The same row, put here as it was there.
+  // The same row, written here as it was there.
   await b.db.put('two', { points: 3 });
   await b.link.pull();
   const { length } = storage.written;
@@ -94,7 +94,7 @@ it('takes a head that changes no row', async () => {
   expect(await b.link.isPending()).toBe(false);
 });
 
-it('is found by a tab that hears nothing of others', async () => {
+it('a tab that hears no commits of others finds the pull', async () => {
   vi.stubGlobal('BroadcastChannel', undefined);
   onTestFinished(() => void vi.unstubAllGlobals());
   const remote = memoryRemote();
@@ -108,7 +108,7 @@ it('is found by a tab that hears nothing of others', async () => {
     await a.db.put('one', nth);
     await a.link.push();
     const { db, link } = nth % 2 === 0 ? b : other;
-    // Then it is merged, as before.
+    // Then it merges, as before.
     if (nth > 3) await db.put('mine', nth);
     expect(await link.pull()).toMatchObject({ applied: 1 });
     expect(await db.get('one')).toBe(nth);

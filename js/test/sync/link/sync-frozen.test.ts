@@ -1,4 +1,4 @@
-/** A tab that is frozen while it syncs keeps no other from syncing; see `tabs-world.ts`. */
+/** A tab that freezes while it syncs does not keep others from syncing; see `tabs-world.ts`. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { expect, it, vi } from 'vitest';
 import { HedgerowError, type Store } from '../../../src/index.js';
@@ -7,7 +7,7 @@ import type { SyncLoop } from '../../../src/sync/link/loop.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { Browser, breathe, pass, settled, type Tab } from '../../support/worlds/tabs-world.js';
 
-// Other threads take real time, of which the tabs have none: here it is done at once.
+// Other threads take real time, which the tabs do not have: here the work is done at once.
 vi.mock('../../../src/sync/remote/format/deflate.js', () => ({
   deflate: async (bytes: Uint8Array) => new Uint8Array(deflateRawSync(bytes)),
   async *inflate(bytes: Uint8Array, maxOutputLength: number) {
@@ -15,10 +15,10 @@ vi.mock('../../../src/sync/remote/format/deflate.js', () => ({
   },
 }));
 
-/** As `docs/sync.md` says. */
+/** The limit of `docs/sync.md`. */
 const LIMIT_MS = 20_000;
 
-/** The remote as a tab sees it: a frozen one hears no answer. */
+/** The remote in the view of a tab: a frozen tab hears no answer. */
 function seenBy(tab: Tab, inner: Remote): Remote {
   return {
     readHead: (...call) => tab.passes(() => inner.readHead(...call)),
@@ -54,12 +54,12 @@ const start = async ({ link }: Synced): Promise<SyncLoop> => {
   await breathe();
   return loop;
 };
-/** Which of two loops is at work, by what they tell. */
+/** Returns which of two loops are at work, by their states. */
 const atWork = (...loops: SyncLoop[]) =>
   loops.map(({ state }) => state.status === 'synced' && !state.isElsewhere);
 const seqOf = async (remote: Remote) => (await remote.readHead('main'))?.token;
 
-it('a loop of a frozen tab is taken over, and begins again when the other ends', async () => {
+it('another tab takes over the loop of a frozen tab, which begins again when the other ends', async () => {
   const browser = new Browser();
   const remote = memoryRemote();
   const [a, b] = [await synced(browser, remote), await synced(browser, remote)];
@@ -67,7 +67,7 @@ it('a loop of a frozen tab is taken over, and begins again when the other ends',
   await settled(a.db.put('a', 1));
   await until(() => first.state.status === 'synced', 5000);
   const second = await start(b);
-  // Long enough to be asked several times: who answers keeps it.
+  // Long enough for several polls: a tab that answers keeps its turn.
   await pass(60_000, 500);
   expect(atWork(first, second)).toEqual([true, false]);
   expect(second.state).toEqual({ ...first.state, isElsewhere: true });
@@ -87,7 +87,7 @@ it('a loop of a frozen tab is taken over, and begins again when the other ends',
   await settled(first.stop(), 5000);
 });
 
-it('tabs that wait show how it stands with the one at work, also those that come later', async () => {
+it('waiting tabs show the state of the tab at work, also tabs that come later', async () => {
   const browser = new Browser();
   const inner = memoryRemote();
   let failure: HedgerowError | undefined;
@@ -131,7 +131,7 @@ it('tabs that wait show how it stands with the one at work, also those that come
   await until(() => atWork(second, third).includes(true), 1000);
 });
 
-it('a call of a frozen tab keeps those of others for no longer than that, and is right later', async () => {
+it('a call of a frozen tab delays calls of others for the limit at most, and succeeds later', async () => {
   const browser = new Browser();
   const remote = memoryRemote();
   const [a, b] = [await synced(browser, remote), await synced(browser, remote)];
@@ -142,7 +142,7 @@ it('a call of a frozen tab keeps those of others for no longer than that, and is
   await settled(b.db.put('b', 1));
   for (let round = 0; round < 3; round++) {
     await settled(b.db.put('round', round));
-    // The first one takes the lock; then there is none to wait for.
+    // The first one takes over the lock; the next ones need not wait.
     const result = await settled(b.link.push(), round === 0 ? LIMIT_MS : 1000);
     expect(result).toMatchObject({ isPushed: true });
   }
@@ -159,7 +159,7 @@ it('a call of a frozen tab keeps those of others for no longer than that, and is
   ]);
 });
 
-it('a call that takes long, of a tab that is awake, is waited for', async () => {
+it('tabs wait for a long call of a tab that is awake', async () => {
   const browser = new Browser();
   const inner = memoryRemote();
   let answer = () => {};
@@ -185,7 +185,7 @@ it('a call that takes long, of a tab that is awake, is waited for', async () => 
   await settled(Promise.all([pulling, other]), 5000);
 });
 
-it('a tab that waits pokes the one at work', async () => {
+it('a waiting tab pokes the tab at work', async () => {
   const browser = new Browser();
   const remote = memoryRemote();
   const [a, b] = [await synced(browser, remote), await synced(browser, remote)];
@@ -196,7 +196,7 @@ it('a tab that waits pokes the one at work', async () => {
   await pass(30_000, 500);
   await settled(away.db.put('news', 1));
   await settled(away.link.push(), 5000);
-  // By itself it looks once in a minute.
+  // By itself it looks once a minute.
   await pass(4000, 500);
   expect(await settled(b.db.get('news'))).toBe(undefined);
   second.poke();
@@ -205,7 +205,7 @@ it('a tab that waits pokes the one at work', async () => {
   expect(atWork(first, second)).toEqual([true, false]);
 });
 
-it('a killed tab is replaced at once', async () => {
+it('another tab replaces a killed tab at once', async () => {
   const browser = new Browser();
   const remote = memoryRemote();
   const [a, b] = [await synced(browser, remote), await synced(browser, remote)];

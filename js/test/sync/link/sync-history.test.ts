@@ -1,4 +1,4 @@
-/** Blocks of history: what a checkpoint adds, and what they show of a push. */
+/** Blocks of history: the entry of a checkpoint, and the record of a push. */
 import { describe, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
 import type { SyncContext } from '../../../src/sync/link/context.js';
@@ -42,7 +42,7 @@ describe.each(SUITES)('a block of a remote %s', (_, scope) => {
     });
   });
 
-  it('is refused with a bit flipped, and wherever it is cut off', async () => {
+  it('is refused with a flipped bit, and wherever it is cut off', async () => {
     const from = random(1);
     const { bytes } = await encodeBlock(pushesOf(from, 5), from.bytes(16), hash, scope);
     await forCuts(bytes, async (cut) => {
@@ -67,12 +67,12 @@ describe.each(SUITES)('a block of a remote %s', (_, scope) => {
   });
 });
 
-/** A branch that has checkpoints alone. */
+/** A branch of checkpoints only. */
 class Checkpoints {
   readonly #from: Random;
   readonly remote = memoryRemote();
   readonly pushes: Push[] = [];
-  /** Bytes of history that were put. */
+  /** Counts the bytes of history that were put. */
   putBytes = 0;
   head;
 
@@ -118,7 +118,7 @@ it('a history has few blocks, which list each push once', async () => {
     const { history } = branch.head.checkpoint;
     expect(counts(history).reduce((sum, count) => sum + count, 0)).toBe(300);
     expect(history.length).toBeLessThanOrEqual(9);
-    // Each push is put again a few times: 16 bytes, and what surrounds a block.
+    // Each push is put again a few times: 16 bytes, and the frame of a block.
     expect(branch.putBytes).toBeLessThan(300 * (9 * 16 + 64));
     for (const push of branch.pushes) expect(await branch.has(push)).toBe(true);
     for (const { seq } of branch.pushes) expect(await branch.has(pushOf(from, seq))).toBe(false);
@@ -133,7 +133,7 @@ it('a history has few blocks, which list each push once', async () => {
   });
 });
 
-it('a block that is gone, or another one, is refused', async () => {
+it('a missing or wrong block is refused', async () => {
   const from = random(1);
   const branch = new Checkpoints(from);
   for (let nth = 0; nth < 5; nth++) await branch.add();

@@ -1,7 +1,7 @@
 /**
- * Remotes that lie: each lie is a typed error of the pull, and leaves the rows of the device, and what is committed of
- * others, as they were. A liar who knows the formats is a device of its own, whose tools are changed: its heads name what
- * it has made, by right hashes.
+ * Remotes that lie: each lie is a typed error of the pull, and changes neither the rows of the device nor the commits
+ * of others. A liar who knows the formats is a device with changed tools: its heads name its own objects by right
+ * hashes.
  */
 import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -54,7 +54,7 @@ async function liar(remote: Remote, tools: Partial<SyncTools>): Promise<{ db: St
   return { db, link: await createLink(host, remote, { probe: false }, tools) };
 }
 
-/** Pulls what it must refuse; its own rows stay, and it works with a sound remote. */
+/** Expects that a pull refuses the remote; the device keeps its rows, and works with a sound remote. */
 async function refuses(remote: Remote, codes: readonly string[]): Promise<void> {
   const { db, link } = await device(remote);
   await db.putMany(rows(20, 'own'));
@@ -74,7 +74,7 @@ async function refuses(remote: Remote, codes: readonly string[]): Promise<void> 
   expect(await sound.push()).toMatchObject({ isPushed: true });
 }
 
-/** Where deltas travel: in the head, in objects of their own, in packs. */
+/** The places of deltas: in the head, in separate objects, in packs. */
 const PLACES: [string, number, number][] = [
   ['a head', 3, 30],
   ['an object', 400, 30],
@@ -91,11 +91,11 @@ const lies: readonly (readonly [string, (delta: Uint8Array) => Uint8Array])[] = 
 
 describe.each(PLACES)('hostile deltas in %s', (place, count, length) => {
   const theirs = rows(count, 'theirs', length);
-  /** Of lies in packs a sample: the head and objects have them all. */
+  /** Packs have a sample of the lies: the head and objects have them all. */
   const some = <T>(all: readonly T[]) => (place === 'packs' ? sampled(all, 2) : all);
   const lying = async (change: (delta: Uint8Array) => Promise<Uint8Array>): Promise<Remote> => {
     const remote = memoryRemote();
-    // Some edits come first, so that there is something to be lost.
+    // Some edits come first, so that the lie may take them back.
     const honest = await device(remote);
     await honest.db.put('first', 1);
     await honest.link.push();
@@ -106,7 +106,7 @@ describe.each(PLACES)('hostile deltas in %s', (place, count, length) => {
     return remote;
   };
 
-  it.each(some(lies))('of %s are refused', async (_name, lie) => {
+  it.each(some(lies))('with %s are refused', async (_name, lie) => {
     const remote = await lying((delta) => deflate(lie(delta)));
     await refuses(remote, ['invalid-delta', 'invalid-remote']);
   });
@@ -129,8 +129,8 @@ describe.each(PLACES)('hostile deltas in %s', (place, count, length) => {
     await refuses(await lying(async (delta) => random(3).bytes(delta.length)), ['invalid-remote']);
   });
 
-  it('of other rows than the head says are refused', async () => {
-    // Well-formed: the letter of a value is another one.
+  it('with other rows than the head says are refused', async () => {
+    // Well-formed: a letter of a value is changed.
     const remote = await lying(async (delta) => {
       const changed = delta.slice();
       const at = Buffer.from(changed).indexOf('theirs');
@@ -160,7 +160,7 @@ describe('packs', () => {
           get(name === a ? b : a),
     ],
     [
-      'that are one and the same',
+      'that are the same one',
       (get, [a = '']) =>
         () =>
           get(a),
@@ -169,7 +169,7 @@ describe('packs', () => {
     ['that have no bytes', () => async () => new Uint8Array()],
     ['that are longer', (get) => async (name) => new Uint8Array([...((await get(name)) ?? []), 0])],
     [
-      'of which a bit is another',
+      'that have a flipped bit',
       (get) => async (name) => {
         const bytes = (await get(name)) as Uint8Array;
         return bytes.with(bytes.length - 9, (bytes[bytes.length - 9] ?? 0) ^ 4);
@@ -217,7 +217,7 @@ describe('heads', () => {
     expect((await inner.readHead('main'))?.token).not.toBe(heads[3]?.token);
   });
 
-  it('whose last step is a lie take nothing back, though the one before is shown again', async () => {
+  it('with a lie in the last step take no row back, though the previous head is shown again', async () => {
     const inner = memoryRemote();
     const honest = await device(inner);
     await honest.db.putMany(isDeep ? rows(60_000, 'theirs') : rows(1300, 'theirs', 900));
@@ -229,7 +229,7 @@ describe('heads', () => {
     await link.pull();
     const { root } = db;
     const before = await inner.readHead('main');
-    // Well-formed: a letter of the value is another one.
+    // Well-formed: a letter of the value is changed.
     const lying = await liar(inner, {
       deflate: (delta) => deflate(delta.with(Buffer.from(delta).indexOf('true story'), 0x54)),
     });
@@ -247,7 +247,7 @@ describe('heads', () => {
     expect(await db.get('late')).toBe(1);
   });
 
-  it('of which any byte is another are refused', async () => {
+  it('with any wrong byte are refused', async () => {
     const { inner } = await history();
     const head = (await inner.readHead('main'))?.bytes as Uint8Array;
     for (let at = 0; at < head.length; at += 1 + (head.length >> 6)) {
@@ -272,8 +272,8 @@ describe('heads', () => {
   });
 });
 
-describe('settings of CORS that are wrong', () => {
-  /** A page of another origin sees no other headers than these. */
+describe('wrong settings of CORS', () => {
+  /** A page of another origin sees only these headers. */
   const blind = (seen: readonly string[]) => async (url: string, init: RequestInit) => {
     const response = await fetch(url, init);
     const headers = new Headers();
@@ -285,7 +285,7 @@ describe('settings of CORS that are wrong', () => {
     return new Response(body, { status: response.status, headers });
   };
 
-  it('without ExposeHeaders a store pulls, and pushes nothing', async () => {
+  it('let a store pull, and not push, without ExposeHeaders', async () => {
     const inner = memoryRemote();
     const honest = await device(inner);
     await honest.db.put('there', 1);
@@ -308,7 +308,7 @@ describe('settings of CORS that are wrong', () => {
     expect(await link.push()).toMatchObject({ isPushed: true });
   });
 
-  it('without the origin it is offline', async () => {
+  it('make it offline without the origin', async () => {
     const fetch = async () => {
       throw new TypeError('Failed to fetch');
     };
@@ -316,7 +316,7 @@ describe('settings of CORS that are wrong', () => {
   });
 });
 
-it('clocks that lie change nothing', async () => {
+it('wrong clocks do not disturb sync', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const times = [0, 8.64e15, Date.UTC(1970, 0, 1), Date.UTC(2500, 0, 1), -1, Number.NaN];
   const inner = memoryRemote();

@@ -1,4 +1,4 @@
-/** Devices that were away, or cut off, and need more entries than a head has. */
+/** Devices that were away or cut off, and need more entries than a head has. */
 import { expect, it } from 'vitest';
 import { sameBytes } from '../../../src/base/bytes.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
@@ -35,7 +35,7 @@ it('a clone that was cut off behind the checkpoint goes on with the entries', as
   expect(await a.db.get('k000000')).toMatchObject({ note: 'second' });
 });
 
-it('a push whose answer never came is found in a log', async () => {
+it('a device finds a push without an answer in a log', async () => {
   const inner = memoryRemote();
   let [isCut, reads] = [true, 0];
   const remote: Remote = {
@@ -66,7 +66,7 @@ it('a push whose answer never came is found in a log', async () => {
   expect(await rowsOf(a.db)).toEqual({ a: { n: 2 }, b: 19 });
 });
 
-it('a log that is missing or damaged is invalid-remote, and rows stay', async () => {
+it('a missing or damaged log is invalid-remote, and rows stay', async () => {
   const inner = memoryRemote();
   const [a, b] = [await device(inner), await device(inner)];
   await a.db.put('a', 0);

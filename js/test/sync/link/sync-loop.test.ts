@@ -1,4 +1,4 @@
-/** The loop that keeps a store in sync, and what it tells. */
+/** The loop that keeps a store in sync, and its reports. */
 import { expect, it } from 'vitest';
 import { pause } from '../../../src/base/timeout.js';
 import { HedgerowError, type SyncState } from '../../../src/index.js';
@@ -7,7 +7,7 @@ import { type LoopHost, SyncLoop } from '../../../src/sync/link/loop.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { device, many, offline } from '../../support/worlds/sync-devices.js';
 
-it('a loop pushes what is committed, pulls what it is poked for, and ends with its store', async () => {
+it('a loop pushes commits, pulls after a poke, and ends with its store', async () => {
   const remote = memoryRemote();
   const [a, b] = [await device(remote), await device(remote)];
   const states: string[] = [];
@@ -33,7 +33,7 @@ it('a loop pushes what is committed, pulls what it is poked for, and ends with i
 
 const DONE = { hasNews: false, isPending: false };
 
-/** A host whose waits end by an abort alone, or when the test ends them. */
+/** A host whose waits end only by an abort, or when the test ends them. */
 function hostOf(work: LoopHost['work'], lost = new AbortController().signal) {
   const waits: { readonly ms: number; readonly end: () => void }[] = [];
   let commit = () => {};
@@ -57,7 +57,7 @@ function hostOf(work: LoopHost['work'], lost = new AbortController().signal) {
   return { host, waits, commit: () => commit() };
 }
 
-it('a loop waits as long as a server asks for, whatever is committed or poked', async () => {
+it('a loop waits as long as a server asks for, despite commits and pokes', async () => {
   let rounds = 0;
   const { host, waits, commit } = hostOf(async () => {
     rounds += 1;
@@ -96,7 +96,7 @@ it.each(['stop', 'another tab that takes over'])('%s ends such a wait', async (h
   await loop.stop();
 });
 
-it('a loop goes on at once with what was committed while it was at work', async () => {
+it('a loop goes on at once with commits that came while it was at work', async () => {
   let rounds = 0;
   const { host, commit } = hostOf(async () => {
     rounds += 1;
@@ -108,7 +108,7 @@ it('a loop goes on at once with what was committed while it was at work', async 
   await loop.stop();
 });
 
-it('without a network a loop is offline, and goes on when it is back', async () => {
+it('a loop without a network is offline, and goes on when the network is back', async () => {
   const inner = memoryRemote();
   let isDown = true;
   const unlessDown = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -131,7 +131,7 @@ it('without a network a loop is offline, and goes on when it is back', async () 
   await loop.stop();
 });
 
-/** A device whose rows differ from those of the remote in both directions. */
+/** A device whose rows differ from the rows of the remote in both directions. */
 async function apart(remote: Remote) {
   const [a, b] = [await device(remote), await device(remote)];
   await a.db.put('both', { title: 'x', state: 'open' });
@@ -147,7 +147,7 @@ async function apart(remote: Remote) {
   return { a, b };
 }
 
-it('a loop tells of rows that the pull of its push has merged in', async () => {
+it('a loop reports rows that the pull of its push has merged in', async () => {
   const { a } = await apart(memoryRemote());
   const told: unknown[] = [];
   const loop = a.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
@@ -157,7 +157,7 @@ it('a loop tells of rows that the pull of its push has merged in', async () => {
   await loop.stop();
 });
 
-it('a loop tells of conflicts that have changed no row here', async () => {
+it('a loop reports conflicts that have changed no row here', async () => {
   const remote = memoryRemote();
   const [a, b] = [await device(remote), await device(remote, { policy: 'local' })];
   await a.db.put('both', 1);
@@ -173,7 +173,7 @@ it('a loop tells of conflicts that have changed no row here', async () => {
   await loop.stop();
 });
 
-it('a loop tells of rows that came in before its push has failed', async () => {
+it('a loop reports rows that came in before its push failed', async () => {
   const inner = memoryRemote();
   let left = Number.POSITIVE_INFINITY;
   const remote: Remote = {
@@ -185,7 +185,7 @@ it('a loop tells of rows that came in before its push has failed', async () => {
   };
   const { a } = await apart(remote);
   await a.db.put('own', 1);
-  // The one that is lost brings the rows; the next one fails.
+  // The lost swap brings the rows; the next one fails.
   left = 1;
   const told: unknown[] = [];
   const loop = a.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
@@ -195,7 +195,7 @@ it('a loop tells of rows that came in before its push has failed', async () => {
   await loop.stop();
 });
 
-it('a loop that waits for its turn says so, once, and not in the turn of the call', async () => {
+it('a loop that waits for its turn reports it once, and not in the turn of the call', async () => {
   const remote = memoryRemote();
   const { db, link } = await device(remote);
   const other = await db.remote(remote, { probe: false });
@@ -212,17 +212,17 @@ it('a loop that waits for its turn says so, once, and not in the turn of the cal
   await second.stop();
 });
 
-it('what a loop tells begins with waiting, also when its turn comes at once', async () => {
+it('the states of a loop begin with waiting, also when its turn comes at once', async () => {
   const { link } = await device(memoryRemote());
   const told: string[] = [];
   const loop = link.sync({ pauseMs: 0, onState: ({ status }) => void told.push(status) });
-  // With nothing to push, too, it is at work from its turn on.
+  // It is at work from its turn on, also without a push.
   await expect.poll(() => told).toEqual(['waiting', 'syncing', 'synced']);
   await loop.stop();
   expect(told).toEqual(['waiting', 'syncing', 'synced', 'stopped']);
 });
 
-it('a loop shows how far it is with packs, as it brings them and as it sends them', async () => {
+it('a loop reports its progress with packs while it pulls and pushes', async () => {
   const remote = memoryRemote();
   const [a, b] = [await device(remote), await device(remote)];
   await a.db.putMany(many(30_000, 'a note'));
@@ -245,7 +245,7 @@ it('a loop shows how far it is with packs, as it brings them and as it sends the
 });
 
 it.each(['remote-auth', 'remote', 'remote-unsafe'] as const)(
-  'a loop whose pushes are refused by %s goes on to bring what others push',
+  'a loop with pushes refused by %s still pulls the pushes of others',
   async (code) => {
     const inner = memoryRemote();
     const refused = () => Promise.reject(new HedgerowError(code, 'it is not written'));
@@ -254,7 +254,7 @@ it.each(['remote-auth', 'remote', 'remote-unsafe'] as const)(
     await a.db.put('first', 1);
     await a.link.push();
     await b.link.pull();
-    // So long that it is an object of its own, whose put comes before the swap.
+    // So long that it is a separate object, whose put comes before the swap.
     const long = many(200, 'long');
     await b.db.putMany(long);
     const loop = b.link.sync({ pauseMs: 0 });

@@ -8,7 +8,7 @@ import { device, many, offline, rowsOf } from '../../support/worlds/sync-devices
 const headOf = async (remote: Remote) =>
   decodeHead((await remote.readHead('main'))?.bytes as Uint8Array, PLAIN_SCOPE);
 
-it('a push whose answer was lost is recognised, and pushed once', async () => {
+it('a device recognises its push whose answer was lost, and pushes once', async () => {
   const inner = memoryRemote();
   let swaps = 0;
   const remote: Remote = {
@@ -31,14 +31,14 @@ it('a push whose answer was lost is recognised, and pushed once', async () => {
   expect(await rowsOf(b.db)).toEqual({ a: 2 });
 });
 
-it('an edit after a push whose answer never came is no conflict', async () => {
+it('an edit after a push without an answer is no conflict', async () => {
   const inner = memoryRemote();
   let isCut = true;
   const remote: Remote = {
     ...inner,
     async swapHead(...call) {
       const swap = await inner.swapHead(...call);
-      // The branch is there: the push itself is meant.
+      // The branch exists: the test means the push itself.
       if (isCut && call[1] !== undefined) throw new Error('the page was closed');
       return swap;
     },
@@ -53,7 +53,7 @@ it('an edit after a push whose answer never came is no conflict', async () => {
   expect(await rowsOf(a.db)).toEqual({ a: { n: 2 } });
 });
 
-it('the same of a push that was a checkpoint, when others have pushed since', async () => {
+it('an edit after a checkpoint without an answer is no conflict, when others have pushed since', async () => {
   const inner = memoryRemote();
   let isCut = false;
   const remote: Remote = {

@@ -1,4 +1,4 @@
-/** A ref of a link that stands where it stood before, all others being as they are: what a disk may have kept. */
+/** A link's ref at its earlier state, all others at their current one: a disk may lose its last write. */
 import { describe, expect, it } from 'vitest';
 import { FORMAT } from '../../../src/base/limits.js';
 import { memory, open, type Storage } from '../../../src/index.js';
@@ -8,7 +8,7 @@ import { device, rowsOf } from '../../support/worlds/sync-devices.js';
 
 const NAME = 'app';
 
-/** The rows of the first push, of a second one, and one that waits. */
+/** Writes rows and pushes them. */
 async function putRows(storage: Storage, remote: Remote, prefix: string, count: number) {
   const db = await open(NAME, { storage });
   const link = await db.remote(remote, { probe: false });
@@ -34,7 +34,7 @@ async function putBack(storage: Storage, name: string, before: Ref, now: Ref): P
   await store.close();
 }
 
-/** A device whose refs have moved by a push, and a remote that has it. */
+/** A device whose refs have moved by a push, and a remote with the push. */
 async function scene() {
   const storage = memory();
   const remote = memoryRemote();
@@ -57,7 +57,7 @@ it('a push moves the refs of its link', () => {
   expect(names).toEqual(expect.arrayContaining(['origin', 'seen', 'turn', 'push']));
 });
 
-describe.each(moved.map(({ name }) => name))('the ref %s, put back to where it stood', (name) => {
+describe.each(moved.map(({ name }) => name))('the ref %s at its earlier state', (name) => {
   it.each(['push', 'pull'] as const)(
     'loses no row by a %s, here or at the remote',
     async (call) => {

@@ -1,11 +1,11 @@
-/** Remotes that are damaged, went back or are unsafe: they are refused, and rows stay. */
+/** Damaged, older or unsafe remotes: they are refused, and rows stay. */
 import { expect, it } from 'vitest';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { failure } from '../../support/models/store-model.js';
 import { isDeep } from '../../support/property.js';
 import { cost, device, many, rowsOf } from '../../support/worlds/sync-devices.js';
 
-it('a remote that went back, or is another one, is refused, and rows stay', async () => {
+it('a remote that went back or was exchanged is refused, and rows stay', async () => {
   const inner = memoryRemote();
   const a = await device(inner);
   await a.db.put('a', 1);
@@ -62,7 +62,7 @@ it('damaged heads, deltas and packs are invalid-remote, and rows stay', async ()
   }
 });
 
-it('where a newer app has written, an older one pulls and does not push', async () => {
+it('an older app pulls from the remote of a newer one, and does not push', async () => {
   const remote = memoryRemote();
   const [a, b] = [await device(remote, { app: 2 }), await device(remote, { app: 1 })];
   await a.db.put('a', 1);
@@ -72,7 +72,7 @@ it('where a newer app has written, an older one pulls and does not push', async 
   expect(await rowsOf(b.db)).toEqual({ a: 1, b: 1 });
 });
 
-it('a store asks once whether a remote is safe, and pushes to no other', async () => {
+it('a store probes once whether a remote is safe, and pushes to no other', async () => {
   const a = await device(memoryRemote(), { probe: true });
   await a.db.put('a', 1);
   const first = await cost(a.link, () => a.link.push());

@@ -1,4 +1,4 @@
-/** What sync may cost in requests and bytes, which needs no clock. `npm run bench -- --only sync` has the times. */
+/** The limits of sync in requests and bytes, without a clock. `npm run bench -- --only sync` has the times. */
 import { expect, it } from 'vitest';
 import { PACK_BYTES } from '../../../src/sync/remote/format/format-limits.js';
 import { memoryRemote } from '../../../src/sync/remote/index.js';
@@ -13,7 +13,7 @@ const WORDS = 'a table loads slowly after an upgrade and the page hangs while it
 
 const keyOf = (nth: number) => `issue/${String(nth).padStart(8, '0')}`;
 
-/** Rows of words, as text is. */
+/** Rows of words, like text. */
 function rowsOf(count: number): [string, unknown][] {
   const from = random(7);
   const words = (length: number) =>
@@ -46,7 +46,7 @@ const cloneOnce = () => {
   return cloning;
 };
 
-it('a clone is the head and a request for each 4 MiB of rows, of less than 0.4 of their bytes', async () => {
+it('a clone costs the head and a request for each 4 MiB of rows, and less than 0.4 of their bytes', async () => {
   const { b, cloned } = await cloneOnce();
   const bytes = ALL_ROWS.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
   expect(bytes).toBeGreaterThan(2 * PACK_BYTES);
@@ -56,9 +56,9 @@ it('a clone is the head and a request for each 4 MiB of rows, of less than 0.4 o
   expect(await b.db.count()).toBe(ROWS);
 });
 
-it('ten changed rows of many are a request to pull and, but for one push in six, one to push, of 6 KB each', async () => {
+it('ten changed rows of many cost 6 KB: a request to pull and, but for one push in six, one to push', async () => {
   const { a, b } = await cloneOnce();
-  // Heads do not grow with what was pushed before: entries move into a log, with one push of several.
+  // Earlier pushes do not make heads longer: entries move into a log, with one push of several.
   const requests = { push: 0, pull: 0 };
   for (let nth = 0; nth < ROUNDS; nth++) {
     await a.db.putMany(ten(`change ${nth}`));
@@ -73,7 +73,7 @@ it('ten changed rows of many are a request to pull and, but for one push in six,
   expect(requests.push).toBeLessThanOrEqual(ROUNDS + ROUNDS / 6);
 });
 
-it('a lost race costs a read of the head and another swap, and sends nothing again but the head', async () => {
+it('a lost race costs a read of the head and another swap, and sends only the head again', async () => {
   const remote = memoryRemote();
   const a = await device(remote);
   await a.db.putMany(rowsOf(1000));
@@ -93,7 +93,7 @@ it('a lost race costs a read of the head and another swap, and sends nothing aga
   const raced = await cost(counted.link, async () => {
     expect(await counted.link.push()).toMatchObject({ races: 1 });
   });
-  // The head comes with the answer that the swap was lost.
+  // The head comes with the answer of the lost swap.
   expect(raced.requests).toBe(2);
   expect(heads).toHaveLength(2);
   expect(raced.sent).toBe((heads[0] ?? 0) + (heads[1] ?? 0));

@@ -1,8 +1,8 @@
 /**
- * The simulation of sync, with collections: devices collect at any time, in the midst of what others do, with clocks that
- * are wrong by years, and end at any request; pushes and reads take longer than the grace; and the bucket serves older and
- * mixed states. Each object that is deleted is looked at: no head names it, and none did within the grace. In the end all
- * devices have one state, and what is left of garbage goes.
+ * The simulation of sync, with collections: devices collect at any time, while others work, with clocks that are wrong
+ * by years, and end at any request; pushes and reads take longer than the grace; and the bucket serves older and mixed
+ * states. The simulation checks each deletion: no head names the object, or named it within the grace. In the end all
+ * devices have one state, and the rest of the garbage goes.
  */
 import { afterEach, expect, it, vi } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
@@ -47,18 +47,18 @@ const totals = {
   ...{ slow: 0, oldLists: 0, encrypted: 0, faults: 0, left: 0, branches: 0 },
 };
 
-/** What a device does while another one waits for its remote. */
+/** An action of a device while another one waits for its remote. */
 type Meanwhile = () => Promise<void>;
 
-/** What a device sees of the remote: its requests take long, end early, or are met by what others do. */
+/** The remote in the view of a device: requests take long, end early, or meet the actions of others. */
 class Line {
   readonly #from: Random;
   readonly #clock: Clock;
   readonly #graceMs: number;
-  /** Requests until the device is gone. */
+  /** The number of requests until the device is gone. */
   left = Number.POSITIVE_INFINITY;
   meanwhile: Meanwhile | undefined;
-  /** What others do just now. A call of several requests may end before. */
+  /** The current action of others. An action of several requests may end before. */
   met: Promise<void> | undefined;
   isHealed = false;
 
@@ -81,7 +81,7 @@ class Line {
     }
     const { meanwhile } = this;
     if (meanwhile === undefined || this.#from.below(12) > 0) return;
-    // What it does is met by nobody.
+    // Others do not act during its action.
     this.meanwhile = undefined;
     totals.meetings += 1;
     this.met = meanwhile();
@@ -105,7 +105,7 @@ class Line {
   }
 }
 
-/** A remote whose lists may be those of before, each of a time of its own. */
+/** A remote whose lists may be old, each with its own age. */
 function hostile(inner: Remote, from: Random, chance: number, isHealed: () => boolean): Remote {
   const before = new Map<ListPrefix, (readonly RemoteObject[])[]>();
   return {
@@ -122,7 +122,7 @@ function hostile(inner: Remote, from: Random, chance: number, isHealed: () => bo
   };
 }
 
-/** Remotes whose main branch was pushed to so often that its tail is nearly full, each after some more pushes. */
+/** Remotes whose main branch has a nearly full tail after many pushes, each after some more pushes. */
 const grown: Remote[] = [];
 
 async function growRemotes(): Promise<void> {
@@ -208,7 +208,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
           const other = (nth + 1 + from.below(devices.length - 1)) % devices.length;
           if (from.below(2) === 0) await act(other, 'edit', false);
           await act(other, from.pick(['push', 'pull', 'collect'] as const), false);
-          // It waits so long that what it has put is old, marked and, if that is wrong, deleted.
+          // It waits so long that its new objects are old, marked and, if the collection is wrong, deleted.
           for (let days = from.pick([0, 0, 0, 4]); days > 0; days--) {
             await act(other, 'collect', false);
             clock.pass(graceMs * (0.2 + from.next()));
@@ -227,7 +227,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
     const nth = from.below(devices.length);
     const what = from.pick(['edit', 'edit', 'push', 'push', 'pull', 'collect'] as const);
     begin({ step, nth, what, chance, graceMs, at: clock.nowMs - BEGIN });
-    // The first push of a branch is met more often.
+    // The first push of a branch meets others more often.
     await act(nth, what, from.below(3) === 0 || (what === 'push' && step < 20));
     clock.pass(from.pick([0, 1000, graceMs / 50, graceMs / 10, graceMs / 3]));
   }
@@ -281,11 +281,11 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   }
 }
 
-it('of all seeds none deletes what is live, or was within the grace', async () => {
+it('collections of all seeds delete no live object, and no object within the grace', async () => {
   await growRemotes();
   const seeds = await forSeeds(80, simulate);
   const all = { ...totals, ...deviceTotals };
   console.log(`collect, ${seeds.length} seeds: ${JSON.stringify(all)}`);
-  // A simulation without any of these shows nothing.
+  // Without each of these the simulation is meaningless.
   if (hasAllSeeds(80)) for (const total of Object.values(all)) expect(total).toBeGreaterThan(0);
 });

@@ -1,8 +1,8 @@
 /**
  * Several devices and one remote that fails as networks and stores do, by a seed: latency, cuts, flipped bits, refused
- * and lost requests, answers that are lost after a write, stale heads. A device may crash at any write of its own
- * storage, too. When the faults end and all have synced, all have one state; and each edit is in it, was overwritten by
- * an edit of somebody who had seen it, or is in a log of conflicts.
+ * and lost requests, lost answers to writes, stale heads. A device may crash at any write of its own storage, too. When
+ * the faults end and all have synced, all have one state; each edit is in it, is overwritten by a later edit whose
+ * author had seen it, or is in a log of conflicts.
  */
 import { expect, it } from 'vitest';
 import { remoteKeys } from '../../../src/sync/encryption/remote-keys.js';
@@ -29,7 +29,7 @@ const totals = {
   ...{ logsPut: 0, logsRead: 0, checkpoints: 0, encrypted: 0, signed: 0 },
 };
 
-/** What kind of object it is, by its first bytes. */
+/** Returns the kind of an object, by its first bytes. */
 const kindOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes.subarray(0, 4));
 
 /** Counts the logs and packs that travel. */
@@ -49,7 +49,7 @@ function counted(remote: Remote): Remote {
   };
 }
 
-/** Every third remote is encrypted, and in half of these some devices turn the key. */
+/** Every third remote is encrypted, and in half of these some devices change the key. */
 function encryptionOf(seed: number, nth: number): LinkOptions {
   if (seed % 3 > 0) return {};
   totals.encrypted += nth === 0 ? 1 : 0;
@@ -74,7 +74,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   });
   for (const device of devices) await device.start();
   const edits = new Edits();
-  // Many short histories, some in which the tail gets long, and some of rows that fill heads, which have checkpoints.
+  // Many short histories, some with a long tail, and some of rows that fill heads, which have checkpoints.
   const isLong = from.below(40) === 0;
   const steps = isLong ? 200 + from.below(200) : 8 + from.below(from.pick([12, 24, 72]));
   // One may be away for a while, so that the others make logs and checkpoints.
@@ -91,7 +91,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   }
   faulty.heal();
   begin('all sync without faults');
-  // Each pushes what it has; then each has what the last one has pushed.
+  // Each pushes its edits; then each pulls the edits of the last one.
   for (const { link } of devices) totals.races += (await link.push()).races;
   for (const { link } of devices) await link.pull();
   const [first = [], ...others] = await Promise.all(devices.map(({ db }) => rowsOf(db)));
@@ -113,10 +113,10 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   }
 }
 
-it('of all seeds none loses an edit, and all devices end equal', async () => {
+it('devices of all seeds lose no edit and end equal', async () => {
   const seeds = await forSeeds(500, simulate);
   const all = { ...totals, ...deviceTotals };
   console.log(`sync, ${seeds.length} seeds: ${JSON.stringify(all)}`);
-  // A simulation without any of these shows nothing.
+  // Without each of these the simulation is meaningless.
   if (hasAllSeeds(500)) for (const total of Object.values(all)) expect(total).toBeGreaterThan(5);
 });

@@ -1,4 +1,6 @@
-/** `link.traffic` counts what was answered, or may have been sent: nothing that surely never left. */
+/**
+ * `link.traffic` counts answered requests, and requests that may have left, and no others.
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -19,7 +21,7 @@ const nothing = { requests: 0, sent: 0, received: 0 };
 const unsent = () => new HedgerowError('offline', 'the plug is pulled', { isSent: false });
 const lost = () => new HedgerowError('offline', 'the answer was lost');
 
-/** A server of this machine that is given each request; resolves to its remote, and how to end it. */
+/** A local server that gets each request; resolves to its remote, and a function that ends it. */
 async function served(hear: Parameters<Server['on']>[1]) {
   const server = createServer().on('request', hear).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -28,14 +30,14 @@ async function served(hear: Parameters<Server['on']>[1]) {
   return { remote: httpRemote({ url: `http://127.0.0.1:${port}/` }), end };
 }
 
-/** What a meter counts of calls that fail. */
+/** Returns the counts of a meter for calls that fail. */
 async function counted(remote: Remote, call: (remote: Remote) => Promise<unknown>) {
   const traffic = { requests: 0, sentBytes: 0, receivedBytes: 0 };
   const outcome = await call(meterRemote(remote, traffic)).catch((cause: unknown) => cause);
   return { ...traffic, code: (outcome as HedgerowError).code };
 }
 
-it('what a remote knows to have sent nothing is no request', async () => {
+it('a call is no request if the remote knows that it never left', async () => {
   const inner = memoryRemote();
   let isDown = false;
   const remote: Remote = {
@@ -69,7 +71,7 @@ it('what a remote knows to have sent nothing is no request', async () => {
   expect(await cost(link, swapping)).toEqual(nothing);
 });
 
-it('a call whose answer was lost is a request, with what it has sent', async () => {
+it('a call whose answer was lost is a request, with the bytes that it has sent', async () => {
   const inner = memoryRemote();
   const body = new Uint8Array(100);
   const remote: Remote = {
@@ -91,7 +93,7 @@ it('a call whose answer was lost is a request, with what it has sent', async () 
   expect(await counted(remote, (own) => own.swapHead('main', undefined, body))).toMatchObject(one);
 });
 
-it('what is refused here, or was aborted before, is no request', async () => {
+it('a call that is refused here or aborted before it leaves is no request', async () => {
   const remote = memoryRemote();
   const signal = AbortSignal.abort();
   const none = { requests: 0, sentBytes: 0, receivedBytes: 0 };
@@ -113,7 +115,7 @@ it('a call that is aborted on its way is a request', async () => {
   await end();
 });
 
-it('a connection that a server cuts is a request, and one that is refused is none', async () => {
+it('a connection that a server cuts is a request, and a refused one is not', async () => {
   let heard = 0;
   const { remote, end } = await served(({ socket }) => {
     heard += 1;
@@ -145,8 +147,8 @@ it.each([
   ['the name is unknown', { syscall: 'getaddrinfo' }, 0],
   ['the connection took too long', { code: 'UND_ERR_CONNECT_TIMEOUT' }, 0],
   ['the connection was reset', { syscall: 'read', code: 'ECONNRESET' }, 1],
-  ['the platform tells nothing', undefined, 1],
-])('where %s, the requests of a call that failed are counted so', async (_, cause, requests) => {
+  ['the platform gives no reason', undefined, 1],
+])('the requests of a failed call are counted where %s', async (_, cause, requests) => {
   const fetch = async () => {
     throw new TypeError('fetch failed', { cause });
   };
@@ -157,19 +159,19 @@ it.each([
   });
 });
 
-it('where a page is told that it has no network, a call that fails is no request', async () => {
+it('a call that fails on a page without a network is no request', async () => {
   const line = { onLine: false };
   vi.stubGlobal('navigator', line);
   let isLost = true;
   const fetch = async () => {
-    // A page is not told why.
+    // A page does not learn the reason.
     if (isLost) throw new TypeError('Failed to fetch');
     return new Response(new Uint8Array(3), { headers: { etag: '"1"' } });
   };
   const remote = httpRemote({ url: 'http://example.org/', fetch });
   const read = (own: Remote) => own.readHead('main');
   expect(await counted(remote, read)).toMatchObject({ requests: 0, code: 'offline' });
-  // It is heard before the line is back, or after it has gone.
+  // The page hears it before the line is back, or after it has gone.
   const changing = (own: Remote) => {
     const reading = own.readHead('main');
     line.onLine = !line.onLine;
@@ -177,7 +179,7 @@ it('where a page is told that it has no network, a call that fails is no request
   };
   expect(await counted(remote, changing)).toMatchObject({ requests: 1 });
   expect(await counted(remote, changing)).toMatchObject({ requests: 1 });
-  // What is answered was sent, whatever the page is told.
+  // An answered request was sent, whatever the page hears.
   isLost = false;
   line.onLine = false;
   expect(await counted(remote, read)).toMatchObject({ requests: 1, receivedBytes: 3 });

@@ -11,7 +11,7 @@ afterEach(() => trapIn(Number.POSITIVE_INFINITY));
 const ROUNDS = isDeep ? 3 : 1;
 const crashed = failure('crashed', { retryable: true });
 
-/** Has the core of a store trap. */
+/** Makes the core of a store trap. */
 async function trap(db: Store): Promise<void> {
   trapIn(1);
   await expect(db.scan({ gte: 'k' }).toArray()).rejects.toEqual(crashed);
@@ -34,7 +34,7 @@ it.each([
   ['few', 5],
   ['many', 500],
   ['very many', isDeep ? 20_000 : 8_000],
-])('after a trap a link pushes and pulls %s changes', async (_, count) => {
+])('a link pushes and pulls %s changes after a trap', async (_, count) => {
   const remote = memoryRemote();
   const [a, b] = [await device(remote), await device(remote)];
   await a.db.putMany(many(count, 1));
@@ -52,7 +52,7 @@ it.each([
   expect((await b.db.verify()).ok).toBe(true);
 });
 
-it('a pull and a push that meet a trap are crashed, and may be made again', async () => {
+it('a pull and a push that meet a trap are crashed, and the app may repeat them', async () => {
   const inner = memoryRemote();
   let then: (() => Promise<void>) | undefined;
   const meanwhile = async <T>(call: Promise<T>): Promise<T> => {

@@ -1,8 +1,8 @@
 /**
- * Several devices, and a remote whose operator, or whose backups, take it back, fork it, delete its head, exchange its
- * branches and answer in vain, by a seed. No call takes a row that a device had, unless somebody who had seen it has
- * overwritten it, or it is in a log of conflicts; otherwise the call ends with an error, and the rows stay. At the end
- * each device that was refused joins again, and all are equal.
+ * Several devices and a remote by a seed: its operator or its backups roll it back, fork it, delete its head, exchange
+ * its branches and fake answers. No call takes a device's row, except by an edit whose author had seen the row, or with
+ * an entry in a log of conflicts; otherwise the call ends with an error, and the rows stay. At the end each refused
+ * device joins again, and all are equal.
  */
 import { expect, it } from 'vitest';
 import { HedgerowError } from '../../../src/index.js';
@@ -30,7 +30,7 @@ const totals = {
   ...{ plain: 0, encrypted: 0, signed: 0 },
 };
 
-/** The errors of a remote that is not as it was. */
+/** The errors of a remote that has changed its history. */
 const REFUSALS = ['rollback', 'remote-gone', 'invalid-remote', 'conflict'];
 
 class Scene {
@@ -39,7 +39,7 @@ class Scene {
   readonly views: View[] = [];
   readonly devices: Device[] = [];
   readonly edits = new Edits();
-  /** Worlds as they are, and as they were once. */
+  /** The current worlds, and their backups. */
   readonly worlds: World[] = [newWorld()];
   readonly backups: World[] = [];
   isExchanged = false;
@@ -67,7 +67,7 @@ class Scene {
     }
   }
 
-  /** The edits that a device has rows of. */
+  /** The edits whose rows a device has. */
   async has({ db }: Device): Promise<ReadonlySet<number>> {
     return new Set((await rowsOf(db)).map(([, { id }]) => id));
   }
@@ -82,7 +82,7 @@ class Scene {
     return found;
   }
 
-  /** Runs a call of a device, which may be refused, and checks that it takes no row in silence. */
+  /** Runs a call of a device, which may be refused, and checks that it takes no row without a report. */
   async call(nth: number, call: (device: Device) => Promise<unknown>): Promise<boolean> {
     const device = this.devices[nth] as Device;
     const before = await this.has(device);
@@ -104,7 +104,7 @@ class Scene {
     return isDone;
   }
 
-  /** Something happens to the remote, or to what devices see of it. */
+  /** Changes the remote, or the view of a device. */
   async disturb(): Promise<string> {
     const from = this.#from;
     const what = from.pick([
@@ -170,7 +170,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   const mains = devices.map((_, nth) => nth).filter((nth) => nth !== 2);
   for (const round of [1, 2, 3]) {
     for (const nth of mains) {
-      // A push without news asks nobody.
+      // A push without news sends no request.
       const isDone = await scene.call(nth, ({ link }) => link.pull());
       if (!isDone && round < 3) {
         totals.rejoined += 1;
@@ -192,9 +192,9 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   }
 }
 
-it('of all seeds none takes a row in silence', async () => {
+it('calls of all seeds take no row without a report', async () => {
   const seeds = await forSeeds(400, simulate);
   console.log(`worlds, ${seeds.length} seeds: ${JSON.stringify(totals)}`);
-  // A simulation without any of these shows nothing.
+  // Without each of these the simulation is meaningless.
   if (hasAllSeeds(400)) for (const total of Object.values(totals)) expect(total).toBeGreaterThan(5);
 });

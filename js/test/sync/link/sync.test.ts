@@ -1,4 +1,4 @@
-/** Sync: stores that meet at a remote. Requests are counted, not timed. */
+/** Sync: stores that meet at a remote. The tests count requests, and measure no time. */
 import { expect, it } from 'vitest';
 import { memoryRemote } from '../../../src/sync/remote/index.js';
 import { longRows } from '../../support/long-rows.js';
@@ -10,7 +10,7 @@ import { cost, device, many, rowsOf } from '../../support/worlds/sync-devices.js
 const MANY = isDeep ? many(60_000, 'a note') : longRows(2000, 'a note');
 const COUNT = MANY.length;
 
-it('what one device pushes another one pulls, in a request each', async () => {
+it('one device pushes, and another pulls the rows, in a request each', async () => {
   const remote = memoryRemote();
   const [a, b] = [await device(remote), await device(remote)];
   expect(await a.link.pull()).toEqual({ seq: 0, applied: 0, conflicts: 0 });
@@ -36,7 +36,7 @@ it('what one device pushes another one pulls, in a request each', async () => {
   expect(await a.link.push()).toMatchObject({ isPushed: false });
 });
 
-it('what two devices have changed is merged by fields, and what was lost is logged', async () => {
+it('changes of two devices merge by fields, and the log has the losing values', async () => {
   const remote = memoryRemote();
   const [a, b] = [await device(remote), await device(remote)];
   await a.db.putMany([
@@ -89,11 +89,12 @@ it('many rows travel as packs, and a store with indexes and sum trees takes them
   const a = await device(remote);
   await a.db.putMany(MANY);
   const pushed = await cost(a.link, () => a.link.push());
-  // The repository, a first head without rows, the packs, the nodes, the directory, the history, and the head with them.
+  // The repository, a first head without rows, the packs, the nodes, the directory, the history, and the head with
+  // them.
   expect(pushed.requests).toBeLessThanOrEqual(10);
   const plain = await device(remote, {}, { indexes: { byNth: { path: '/nth' } } });
   const cloned = await cost(plain.link, () => plain.link.pull());
-  // Without the nodes, the directory and the history, and what only a writer asks.
+  // Without the nodes, the directory and the history, and without the requests of writers.
   expect(cloned.requests).toBe(pushed.requests - 6);
   expect(cloned.received).toBeLessThan(COUNT * (isDeep ? 100 : 1000));
   const sums = await device(remote, {}, { sums: { total: { sum: '/nth' } } });
@@ -107,7 +108,7 @@ it('many rows travel as packs, and a store with indexes and sum trees takes them
   }
 });
 
-it('a device that was away for longer than the tail reaches comes back', async () => {
+it('a device that was away beyond the reach of the tail comes back', async () => {
   const remote = memoryRemote();
   const [a, b] = [await device(remote), await device(remote)];
   await a.db.putMany(isDeep ? many(20_000, 'a note') : longRows(1500, 'a note'));

@@ -1,4 +1,4 @@
-/** Ways back: from a remote that went back, and from one whose objects are gone or lead elsewhere. */
+/** Ways back: from a remote that went back, and from a remote with missing or wrong objects. */
 import { expect, it } from 'vitest';
 import { HedgerowError } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/index.js';
@@ -21,7 +21,9 @@ async function fresh(remote: Remote, options: LinkOptions = {}) {
   }
 }
 
-/** A device whose remote was restored from a backup: `x` and `gone` are in it; a row waits here, and one is changed there. */
+/**
+ * A device whose remote was restored from a backup: `x` and `gone` are in it; a row waits here, and one changed there.
+ */
 async function rolledBack() {
   const [remote, backup] = [memoryRemote(), memoryRemote()];
   const one = await device(remote);
@@ -70,7 +72,7 @@ it('rejoin takes the rows of the remote alone', async () => {
   expect(await fresh(remote)).toEqual({ ...rows, later: 1 });
 });
 
-it('rejoin fills a remote whose head was deleted, and takes nothing from one', async () => {
+it('rejoin fills a remote whose head was deleted, and the device keeps its rows', async () => {
   const remote = memoryRemote();
   const one = await device(remote);
   await one.db.put('a', 1);
@@ -85,7 +87,7 @@ it('rejoin fills a remote whose head was deleted, and takes nothing from one', a
   expect(await fresh(remote)).toEqual({ a: 1 });
 });
 
-it('rejoin forgets nothing while the remote cannot be read', async () => {
+it('rejoin forgets no row while the remote is unreadable', async () => {
   const { db, link, remote } = await rolledBack();
   const before = await rowsOf(db);
   const { readHead, readHeadSince } = remote;
@@ -103,7 +105,7 @@ it('rejoin forgets nothing while the remote cannot be read', async () => {
   await expect(link.rejoin({ keep })).rejects.toEqual(failure('invalid-argument'));
 });
 
-it('a push without news rejects after a rollback was seen', async () => {
+it('a push without news rejects after a rollback', async () => {
   const [remote, backup] = [memoryRemote(), memoryRemote()];
   const { db, link } = await device(remote);
   await db.put('a', 1);
@@ -120,7 +122,7 @@ it.each<[string, LinkOptions]>([
   ['plain', {}],
   ['encrypted', { encryption: remoteKeys({ place: 'room', keys: () => random(9).bytes(32) }) }],
 ])(
-  'a pack of a remote that is %s is gone: a collection tells, and a device that has the rows puts it again',
+  'a collection reports a missing pack of a remote that is %s, and a device with the rows puts it again',
   async (_, options) => {
     const remote = memoryRemote();
     const { db, link } = await device(remote, options);
@@ -152,14 +154,14 @@ it.each<[string, LinkOptions]>([
   },
 );
 
-it('a device that does not have the rows of the head replaces nothing unless it is asked to', async () => {
+it('a device without the rows of the head replaces the head only by an explicit option', async () => {
   const remote = memoryRemote();
   const one = await device(remote);
   await one.db.put('a', 1);
   await one.link.push();
   const behind = await device(remote);
   await behind.link.pull();
-  // More than 4 KiB are an object of their own.
+  // More than 4 KiB are a separate object.
   await one.db.put('long', random(1).bytes(20_000));
   await one.link.push();
   const objects = await remote.list('d/');
@@ -177,14 +179,14 @@ it('a device that does not have the rows of the head replaces nothing unless it 
   expect(await rowsOf(one.db)).toEqual(await rowsOf(behind.db));
 });
 
-it('a tail that leads to other rows than its head says ends by the device whose rows these are', async () => {
+it('the device that has the rows mends a tail that leads to other rows than its head says', async () => {
   const remote = memoryRemote();
   const honest = await device(remote);
   await honest.db.put('first', 1);
   await honest.link.push();
   const liar = await device(remote);
   await liar.link.pull();
-  // Well-formed: a letter of a value is another one.
+  // Well-formed: a letter of a value is changed.
   Object.assign(contextOf(liar.link).tools, {
     deflate: async (delta: Uint8Array) => {
       const at = Buffer.from(delta).indexOf('theirs');
@@ -202,7 +204,7 @@ it('a tail that leads to other rows than its head says ends by the device whose 
   expect(await fresh(remote)).toEqual({ first: 1, row: 'theirs' });
 });
 
-it('what is no remote to be mended is told', async () => {
+it('a repair refuses a remote without a head, and wrong options', async () => {
   const remote = memoryRemote();
   const { link } = await device(remote);
   await expect(link.repair({ remote: true })).rejects.toEqual(failure('remote-gone'));

@@ -1,9 +1,9 @@
 /**
- * All layers at once, by a seed: devices with two tabs, whose app is of one of two versions, call mutators on a table; live
- * lists, counts and watches are open meanwhile. The network and the disk have faults, a tab is restarted, perhaps with the
- * newer app, which brings the rows forward; the server changes rows itself, and is upgraded late, early or never. When the
- * faults end, each call that was accepted has taken effect at the server exactly once or was refused there, and what each tab
- * reads, shows and was told of are the server's rows.
+ * All layers at once, by a seed: devices with two tabs, whose app has one of two versions, call mutators on a table,
+ * while live lists, counts and watches are open. The network and the disk have faults; a tab restarts, sometimes with
+ * the newer app, which migrates the rows; the server changes rows itself, and its upgrade is late, early or missing.
+ * When the faults end, each accepted call has taken effect at the server exactly once or was refused there, and each
+ * tab reads, shows and reports the server's rows.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it, vi } from 'vitest';
@@ -27,17 +27,17 @@ import {
 import { Disk, Network } from '../../support/worlds/mutators-world.js';
 
 const SEEDS = 200;
-/** Within so long a tab shows what others have committed, and has brought all rows forward: at most turns, then milliseconds. */
+/** The time in which a tab shows the commits of others, and has migrated all rows: at most turns, then milliseconds. */
 const [MOST_TURNS, MOST_MS] = [300, 30_000];
 const NAMES = Object.keys(mutatorsOf(1)) as (keyof ReturnType<typeof mutatorsOf>)[];
 const STEPS = [
   ...(['call', 'call', 'call', 'push', 'pull', 'pull'] as const),
   ...(['plain', 'server', 'late', 'restart'] as const),
 ];
-/** What a mutator refuses by itself. */
+/** The errors of mutators themselves. */
 const REFUSALS = ['it is there', 'it is gone'];
 
-/** Rows of the server as the app has them. */
+/** Returns the rows of the server as the app has them. */
 function rowsOf({ rows }: ServerDouble): Row[] {
   return Object.values(rows as Record<string, Row & { '~v'?: number }>).map(
     ({ '~v': version, ...row }) => (version === 2 ? row : (toV2(row as never) as Row)),
@@ -46,7 +46,7 @@ function rowsOf({ rows }: ServerDouble): Row[] {
 
 const byRank = (a: Row, b: Row) => a.rank - b.rank || (a.id < b.id ? -1 : 1);
 
-/** All that a tab of version 2 reads, shows and was told, and what they should be. */
+/** Returns all rows that a tab of version 2 reads, shows and reports, and the expected ones. */
 async function seen(tab: Tab) {
   const { tasks } = tab.db;
   return {
@@ -74,7 +74,7 @@ function wanted(server: ServerDouble): Awaited<ReturnType<typeof seen>> {
   };
 }
 
-/** Looks again until `isDone`, soon at first: what waits for a timer comes later. */
+/** Polls until `isDone`, quickly at first: work that waits for a timer comes later. */
 async function polled<T>(look: () => Promise<T>, isDone: (found: T) => boolean): Promise<T> {
   const startMs = performance.now();
   for (let turns = 0; ; turns++) {
@@ -84,7 +84,7 @@ async function polled<T>(look: () => Promise<T>, isDone: (found: T) => boolean):
   }
 }
 
-/** Runs `work` again while rows are being brought forward: a transaction does not wait for an index. */
+/** Runs `work` again during a migration: a transaction does not wait for an index. */
 async function ready<T>(work: () => Promise<T>): Promise<T> {
   const codeOf = (cause: unknown) => (cause as HedgerowError).code;
   const [result] = await polled(
@@ -95,7 +95,7 @@ async function ready<T>(work: () => Promise<T>): Promise<T> {
   return result.value;
 }
 
-/** A write beside the mutators would be gone after the next pull. */
+/** The next pull would undo a write outside the mutators. */
 async function refused({ db, version }: Tab, from: Random): Promise<void> {
   const row = { id: `t${from.below(5)}`, [stateOf(version)]: 'plain', rank: 0, calls: [] };
   const write = from.pick([
@@ -210,7 +210,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   for (const { db } of tabs) await db.close();
 }
 
-it('of all seeds each call takes effect once or is told, and each tab ends with the rows of the server', async () => {
+it('calls of all seeds take effect once or are reported, and each tab ends with the rows of the server', async () => {
   // A watch reports rows that it cannot read.
   const reports: unknown[] = [];
   const reporting = vi.spyOn(console, 'error').mockImplementation((cause) => reports.push(cause));

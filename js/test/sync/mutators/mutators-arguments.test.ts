@@ -1,10 +1,10 @@
-/** Arguments of calls: a copy in JSON, and nothing that JSON would change. */
+/** Arguments of calls: each call copies them as JSON, and refuses values that JSON would change. */
 import { expect, it } from 'vitest';
 import { ServerDouble } from '../../support/doubles/mutators-server.js';
 import { failure } from '../../support/models/store-model.js';
 import { bind, store, theirs } from '../../support/worlds/mutators-app.js';
 
-it('arguments are taken as they are at the call', async () => {
+it('a call copies its arguments at once', async () => {
   const db = await store();
   const app = await bind(db, new ServerDouble(theirs));
   const args = { id: 'a', title: 'first' };
@@ -23,7 +23,7 @@ it.each([
   ['bytes', new Uint8Array(1)],
   ['a Map', { map: new Map() }],
   ['what is no number', { n: Number.NaN }],
-])('%s is refused, and no call is made', async (_, args) => {
+])('%s is refused, and makes no call', async (_, args) => {
   const db = await store();
   const app = await bind(db, new ServerDouble(theirs));
   await expect(app.mutate.add(args as never)).rejects.toEqual(failure('invalid-value'));

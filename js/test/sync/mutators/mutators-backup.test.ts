@@ -1,11 +1,11 @@
-/** Backups of a bound store: the rows are the server's, and the queue is of one device. */
+/** Backups of a bound store: the rows are the server's, and the queue belongs to one device. */
 import { expect, it } from 'vitest';
 import { importStore, memory, open } from '../../../src/index.js';
 import { ServerDouble } from '../../support/doubles/mutators-server.js';
 import { failure } from '../../support/models/store-model.js';
 import { bind, type ours, rowsOf, theirs } from '../../support/worlds/mutators-app.js';
 
-it('an export of all branches has no queue: two devices with one would take the ids of each other', async () => {
+it('an export of all branches has no queue: two devices with one queue would use the same ids', async () => {
   const server = new ServerDouble(theirs);
   const db = await open('app', { storage: memory() });
   const app = await bind(db, server);
@@ -23,7 +23,7 @@ it('an export of all branches has no queue: two devices with one would take the 
   await db.close();
 });
 
-it('calls that wait are taken to another device as JSON, and made again there', async () => {
+it('waiting calls move to another device as JSON, and run again there', async () => {
   const server = new ServerDouble(theirs);
   server.set([['count', 10]]);
   const db = await open('app', { storage: memory() });

@@ -1,4 +1,4 @@
-/** Calls of mutators that are made together, and calls that disturb others. */
+/** Calls of mutators that run together, and calls that disturb others. */
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Locks } from '../../../src/base/locks.js';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
@@ -11,7 +11,7 @@ import { bind, ours, rowsOf, store, theirs } from '../../support/worlds/mutators
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Memory whose handles are changed. */
+/** Memory with changed handles. */
 function changed(change: (segments: SegmentStore) => void): typeof storage {
   const storage = memory();
   const open = async (...how: Parameters<typeof storage.open>) => {
@@ -37,7 +37,7 @@ function counted() {
 
 const server = () => new ServerDouble(theirs);
 
-it('calls of one turn share a commit, and run in their order on what those before have made', async () => {
+it('calls of one turn share a commit, and each sees the rows of the calls before it', async () => {
   const { storage, count } = counted();
   const db = await store({ storage });
   const double = server();
@@ -67,7 +67,7 @@ it('calls of one turn share a commit, and run in their order on what those befor
   expect(await db.get('issue/299')).toEqual({ title: '299', isClosed: true });
 });
 
-it('calls that are made during a commit go together in the next', async () => {
+it('calls during a commit go together in the next', async () => {
   const { storage, count } = counted();
   const app = await bind(await store({ storage }), server());
   const before = count();
@@ -81,7 +81,7 @@ it('calls that are made during a commit go together in the next', async () => {
   expect(app.pending()).toHaveLength(2501);
 });
 
-it('one that throws leaves no trace, and does not disturb those beside it', async () => {
+it('a call that throws leaves no trace, and does not disturb its neighbours', async () => {
   const db = await store();
   const app = await bind(db, server(), {
     mutators: {
@@ -115,7 +115,7 @@ it('one that throws leaves no trace, and does not disturb those beside it', asyn
   ]);
 });
 
-it('one whose rows are refused when they are committed fails alone', async () => {
+it('a call whose rows are refused at the commit fails alone', async () => {
   const db = await store({ sums: { total: { prefix: 'n/', sum: '/n' } } } as never);
   const app = await mutators(db, {
     mutators: {
@@ -143,7 +143,7 @@ it('one whose rows are refused when they are committed fails alone', async () =>
   ]);
 });
 
-/** An app with a mutator that waits until it is let on. */
+/** An app with a mutator that waits for a signal. */
 async function withSlow() {
   const db = await store();
   const waits: (() => void)[] = [];
@@ -162,12 +162,12 @@ async function withSlow() {
   return { db, waits, app, double };
 }
 
-it('one that takes long does not hold up the others', async () => {
+it('a slow call does not hold up the others', async () => {
   const { db, waits, app, double } = await withSlow();
   const slow = app.mutate.slow();
   await Promise.all([app.mutate.add(1), app.mutate.add(2)]);
   expect(await rowsOf(db)).toEqual({ count: 3 });
-  // It runs again, alone. What its first run does now has no effect.
+  // It runs again, alone. The rest of its first run has no effect.
   await expect.poll(() => waits.length).toBe(2);
   waits[0]?.();
   await app.mutate.add(3);
@@ -185,7 +185,7 @@ it('one that takes long does not hold up the others', async () => {
   expect(double.rows).toEqual({ count: 6, slow: 1 });
 });
 
-it('a mutator that goes on after its end changes nothing of those after it', async () => {
+it('a mutator that goes on after its end does not change the rows of later calls', async () => {
   const db = await store();
   let late: Promise<void> | undefined;
   const app = await bind(db, server(), {
@@ -207,7 +207,7 @@ it('a mutator that goes on after its end changes nothing of those after it', asy
   expect(await rowsOf(db)).toEqual({ count: 1 });
 });
 
-it('closing settles all calls: what was resolved is stored, and what was not is not', async () => {
+it('closing settles all calls: resolved calls are stored, and rejected ones are not', async () => {
   const storage = memory();
   const db = await store({ storage });
   const { app } = { app: await bind(db, server()) };
@@ -240,7 +240,7 @@ it('calls that have not left this device can be dropped', async () => {
   expect(app.pending().map(({ isSent }) => isSent)).toEqual([false, false]);
   expect(await app.drop(app.pending()[0] as never)).toBe(true);
   expect(await rowsOf(db)).toEqual({ count: 10 });
-  // Nobody knows whether this one has left.
+  // This one may have left.
   answer = 'unknown';
   await expect(app.push()).rejects.toEqual(failure('offline'));
   answer = 'unsent';
@@ -254,7 +254,7 @@ it('calls that have not left this device can be dropped', async () => {
   expect([double.rows, await rowsOf(db)]).toEqual([{ count: 110 }, { count: 110 }]);
 });
 
-it('a failure to note that nothing has left does not hide why', async () => {
+it('a failure to record an unsent call does not hide the error of the push', async () => {
   let isBroken = false;
   const storage = changed((segments) => {
     const write = segments.write.bind(segments);
@@ -272,11 +272,11 @@ it('a failure to note that nothing has left does not hide why', async () => {
   await app.mutate.add(1);
   await expect(app.push()).rejects.toEqual(failure('offline'));
   isBroken = false;
-  // What may have left stays so.
+  // A call that may have left stays marked as sent.
   expect(app.pending()).toMatchObject([{ isSent: true }]);
 });
 
-it('a page that is offline by its own account has sent nothing', async () => {
+it('calls of a page that reports itself offline are unsent', async () => {
   const db = await store();
   const app = await bind(db, server(), {
     push: () => {
@@ -296,9 +296,9 @@ it('a page that is offline by its own account has sent nothing', async () => {
   }
 });
 
-it('what another tab has sent since is not taken back', async () => {
+it('a call that another tab has sent since stays sent', async () => {
   const double = server();
-  // As of tabs whose locks were taken while they were suspended: the requests of both overlap.
+  // The locks of suspended tabs were taken over: the requests of both overlap.
   const inner = memory();
   const locks = inner.locks as Locks;
   const request: Locks['request'] = (name, options, hold) =>
@@ -354,13 +354,13 @@ it.each([
   expect(runs).toBe(1);
   expect(await rowsOf(db)).toEqual({});
   expect(app.pending()).toEqual([]);
-  // Calls that others make while a mutator waits are none of it.
+  // Calls of others while a mutator waits are not part of its call.
   const app2 = app.mutate;
   await Promise.all([app2.inc(), Promise.resolve().then(() => app2.inc()), app2.inc()]);
   expect(await db.get('n')).toBe(3);
 });
 
-it('calls of others are taken at each moment in which a mutator is under way', async () => {
+it('calls of others commit at each moment of a running mutator', async () => {
   const db = await store();
   const app = await mutators(db, {
     mutators: {

@@ -1,4 +1,4 @@
-/** Drafts of a bound store: what a branch has changed becomes one call of a mutator. */
+/** Drafts of a bound store: the changes of a branch become one call of a mutator. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
@@ -27,7 +27,7 @@ const theirs = {
 };
 
 async function device(server: ServerDouble, storage: Storage = memory()) {
-  /** What the mutator waits for. */
+  /** The mutator waits for this. */
   const waits = { before: async () => {} };
   const mine = {
     async takeDraft(tx: Transaction, changes: readonly Change[]) {
@@ -60,7 +60,7 @@ function newServer(): ServerDouble {
 const keysIn = async (draft: Store) =>
   (await draft.changesSinceFork().toArray()).map(({ op, key }) => `${op} ${key}`);
 
-it('all changes of a branch are one call, and the next merge has those of since', async () => {
+it('all changes of a branch are one call, and the next merge has the later changes', async () => {
   const server = newServer();
   const { db, app, sync } = await device(server);
   const draft = await db.branch('draft');
@@ -96,7 +96,7 @@ it('all changes of a branch are one call, and the next merge has those of since'
   await other.db.close();
 });
 
-it('a conflict merges nothing, and can be decided in the draft', async () => {
+it('a conflict merges no change, and can be resolved in the draft', async () => {
   const server = newServer();
   const { db, app, sync } = await device(server);
   const draft = await db.branch('draft');
@@ -120,7 +120,7 @@ it('a conflict merges nothing, and can be decided in the draft', async () => {
   await db.close();
 });
 
-it('a merge that the server has overtaken is told with all of its changes, also after the draft was deleted', async () => {
+it('a merge that the server has overtaken is reported with all changes, also after the draft was deleted', async () => {
   const server = newServer();
   const { db, app, sync, rejected } = await device(server);
   const draft = await db.branch('draft');
@@ -140,7 +140,7 @@ it('a merge that the server has overtaken is told with all of its changes, also 
   await db.close();
 });
 
-it('what is edited in the draft meanwhile is left for the next merge', async () => {
+it('edits of the draft during a merge stay for the next merge', async () => {
   const { db, app, waits } = await device(newServer());
   const draft = await db.branch('draft');
   await draft.put('a', { n: 10 });
@@ -154,7 +154,7 @@ it('what is edited in the draft meanwhile is left for the next merge', async () 
   await db.close();
 });
 
-it('of two merges of a draft at once, in one tab or two, one makes the call', async () => {
+it('one of two merges of a draft at once, in one tab or two, makes the call', async () => {
   const server = newServer();
   const storage = memory();
   const [one, other] = [await device(server, storage), await device(server, storage)];
@@ -181,7 +181,7 @@ it('a merge comes after the calls before it, and moves the fork also if its call
   await db.close();
 });
 
-it('what is no branch, no mutator or no JSON is refused, and changes nothing', async () => {
+it('wrong branches, mutators and values are refused, and change no row', async () => {
   const { db, app } = await device(newServer());
   const draft = await db.branch('draft');
   await draft.put('bytes', new Uint8Array(3));

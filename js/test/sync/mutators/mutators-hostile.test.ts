@@ -1,4 +1,4 @@
-/** Answers of a server that are none: each is a typed error, the queue stays, and rows are as they were. */
+/** Wrong answers of a server: each is a typed error, the queue stays, and rows stay as they were. */
 import { afterEach, expect, it } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
 import { type HedgerowError, memory, open, type Store } from '../../../src/index.js';
@@ -237,7 +237,7 @@ it.each(PULLS)('a pull of %s is %s', async (_name, code, give) => {
   answer = () => give(app);
   await expect(app.pull()).rejects.toEqual(failure(code));
   expect(await state(db, app)).toEqual(before);
-  // And it goes on as if nothing had been.
+  // The app goes on as before.
   const [{ clientID } = { clientID: '' }] = app.pending();
   answer = () =>
     json({ cookie: '7', lastMutationIDChanges: { [clientID]: 1 }, patch: [put('mine')] });
@@ -275,7 +275,7 @@ it.each(PUSHES)('a push to %s is %s', async (_name, code, give) => {
   expect(await state(db, app)).toEqual(before);
 });
 
-it('an answer of a push that is empty, or no JSON, refuses nothing', async () => {
+it('an answer of a push that is empty or no JSON refuses no call', async () => {
   const [, app] = await bound();
   for (const body of ['', 'OK', 'null', '[]']) {
     answerPush = () => text(body);
@@ -294,7 +294,7 @@ it('ids that go back are a rollback', async () => {
   expect(await state(db, app)).toEqual(before);
 });
 
-it('a server that never knows the store is told so, and the queue stays', async () => {
+it('a server that never knows the store gets its report, and the queue stays', async () => {
   const [db, app] = await bound();
   answer = () => json({ error: 'ClientStateNotFound' });
   await expect(app.pull()).rejects.toEqual(failure('conflict'));
@@ -329,7 +329,7 @@ async function split(body: string, clears: boolean, cut: () => number): Promise<
   return [JSON.parse(patch), read.member('cookie'), read.member('lastMutationIDChanges')];
 }
 
-it('a body is read the same wherever it is cut', async () => {
+it('a body reads the same wherever it is cut', async () => {
   await forSeeds(400, async (from) => {
     const patch = Array.from({ length: from.below(4) }, () => ({ op: 'put', value: from.value() }));
     const cookie = from.pick([null, from.below(9), from.text(9), { order: 1, more: from.value() }]);

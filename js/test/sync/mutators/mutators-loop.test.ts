@@ -1,4 +1,4 @@
-/** The loop that keeps a store in sync with its server, and the requests that it makes. */
+/** The loop that keeps a store in sync with its server, and its requests. */
 import { expect, it, vi } from 'vitest';
 import { memory } from '../../../src/index.js';
 import type { PullRequest, PushRequest, ServerState } from '../../../src/sync/mutators/index.js';
@@ -6,7 +6,7 @@ import { json, ServerDouble } from '../../support/doubles/mutators-server.js';
 import { failure } from '../../support/models/store-model.js';
 import { bind, rowsOf, store, theirs } from '../../support/worlds/mutators-app.js';
 
-it('the loop sends calls, pulls when poked, and tells its state', async () => {
+it('a loop sends calls, pulls after a poke, and reports its state', async () => {
   const server = new ServerDouble(theirs);
   const storage = memory();
   let isOffline = false;
@@ -35,7 +35,7 @@ it('the loop sends calls, pulls when poked, and tells its state', async () => {
   await expect
     .poll(() => app.state)
     .toEqual({ status: 'synced', pending: 0, isFilled: true, error: undefined });
-  // The other tab's calls are sent by the tab that speaks for all.
+  // The tab that speaks for all sends the other tab's calls.
   await other.mutate.add(1);
   await expect.poll(() => server.rows.count).toBe(2);
   await expect.poll(() => other.pending()).toEqual([]);
@@ -59,7 +59,7 @@ it('the loop sends calls, pulls when poked, and tells its state', async () => {
   await other.close();
 });
 
-it('a loop tells its first state, also when calls waited before it began', async () => {
+it('a loop reports its first state, also when calls waited before it began', async () => {
   const server = new ServerDouble(theirs);
   const storage = memory();
   const offline = () => Promise.reject(new TypeError('network error'));
@@ -68,7 +68,7 @@ it('a loop tells its first state, also when calls waited before it began', async
   app.sync();
   await app.mutate.add(1);
   await expect.poll(() => app.state.status).toBe('offline');
-  // It waits for the other one, so that nothing but its first state will come.
+  // It waits for the other one, so that only its first state comes.
   const second = await bind(await store({ storage }), server, how);
   await expect(second.pull()).rejects.toEqual(failure('offline'));
   const states: ServerState[] = [];
@@ -80,7 +80,7 @@ it('a loop tells its first state, also when calls waited before it began', async
   await app.close();
 });
 
-it('news come in while the server takes no calls', async () => {
+it('news arrive while the server takes no calls', async () => {
   const server = new ServerDouble(theirs);
   const db = await store();
   let isBroken = false;
@@ -133,7 +133,7 @@ it('a url gets POSTs of JSON, with the token', async () => {
       'Content-Type': 'application/json',
     });
     expect(await rowsOf(db)).toEqual({ count: 1 });
-    // A token that is refused again is not asked for again.
+    // The app does not ask again for a token that is refused twice.
     valid = 'none';
     await expect(app.pull()).rejects.toEqual(failure('remote-auth'));
     expect([asked, seen.length]).toEqual([3, 5]);

@@ -1,4 +1,4 @@
-/** Tables whose rows have versions, with a server that still has the old form: each row is brought forward once. */
+/** Tables with versions of rows, and a server with the old form: each row is migrated once. */
 import { describe, expect, it } from 'vitest';
 import { type HedgerowError, memory, open } from '../../../src/index.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
@@ -42,7 +42,7 @@ async function device(server: ServerDouble) {
 }
 
 describe('rows of a server of version 1, in a table of version 2', () => {
-  it('are brought forward once, however often the server has news', async () => {
+  it('are migrated once, however often the server has news', async () => {
     const server = oldServer(tasks(ROWS));
     const { db, app, rejected } = await device(server);
     await app.pull();
@@ -68,7 +68,7 @@ describe('rows of a server of version 1, in a table of version 2', () => {
     expect(rejected).toEqual([]);
   });
 
-  it('that the server changes, adds and deletes come in their newest form', async () => {
+  it('arrive in their newest form after puts and deletes of the server', async () => {
     const server = oldServer(tasks(ROWS));
     const { db, app } = await device(server);
     await app.pull();
@@ -77,7 +77,7 @@ describe('rows of a server of version 1, in a table of version 2', () => {
       [`tasks/${task(ROWS).id}`, task(ROWS, { status: 'new' })],
       [`tasks/${task(2).id}`, undefined],
     ]);
-    // It is made again on them.
+    // The call runs again on them.
     await app.mutate.rename({ id: task(1).id, name: 'mine' });
     await app.pull();
     expect((await db.tasks.migration()).remaining).toBe(0);
@@ -90,7 +90,7 @@ describe('rows of a server of version 1, in a table of version 2', () => {
     expect(await db.tasks.count()).toBe(ROWS);
   });
 
-  it('that migrate refuses hold back no other, and stay as they are', async () => {
+  it('stay as they are if migrate refuses them, and hold back no other row', async () => {
     const bad = task(7, { status: 5 as never });
     const server = oldServer([...tasks(7), bad, ...tasks(ROWS - 8, 8)]);
     const refusing = {

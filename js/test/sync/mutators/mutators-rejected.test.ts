@@ -1,4 +1,4 @@
-/** Calls without an effect: what others have overtaken, and what the server refuses. Each comes to `onRejected`. */
+/** Calls without an effect, overtaken by others or refused by the server: each comes to `onRejected`. */
 import { expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import type { PullRequest, PushRequest, RejectedCall } from '../../../src/sync/mutators/index.js';
@@ -7,7 +7,7 @@ import { failure } from '../../support/models/store-model.js';
 import { bind, rowsOf, store, theirs } from '../../support/worlds/mutators-app.js';
 import { Disk } from '../../support/worlds/mutators-world.js';
 
-/** What an app is told of a call. */
+/** The data of a rejected call for the app. */
 const toldOf = ({ name, args, isSent, isPending, error, why }: RejectedCall) => ({
   ...{ name, args, isSent, isPending, why },
   error: (error as Error).message,
@@ -15,7 +15,7 @@ const toldOf = ({ name, args, isSent, isPending, error, why }: RejectedCall) => 
 
 const ISSUE = { title: 'theirs', isClosed: false };
 
-/** A server whose requests are noted, and the options that lead there; the network may be away. */
+/** A server that records its requests, and the options that lead there; the network may be away. */
 function line(server: ServerDouble) {
   const seen: ('pull' | 'push')[] = [];
   const rejected: ReturnType<typeof toldOf>[] = [];
@@ -38,7 +38,7 @@ function line(server: ServerDouble) {
   return { world, options };
 }
 
-it('after a time offline a call that others have overtaken is told, and never sent', async () => {
+it('a call that others have overtaken while offline is reported, and never sent', async () => {
   const server = new ServerDouble(theirs);
   server.set([['issue/0', ISSUE]]);
   const { world, options } = line(server);
@@ -107,7 +107,7 @@ it('calls are sent after one pull, though others write before each answer', asyn
   await app.close();
 });
 
-it('calls reach a server that answers no pull, and its error is told', async () => {
+it('calls reach a server that answers no pull, and the app gets its error', async () => {
   const server = new ServerDouble(theirs);
   const { world, options } = line(server);
   world.fault = (what) => (what === 'pull' ? json({}, 500) : undefined);
@@ -146,7 +146,7 @@ it('a call that may have reached the server stays when it fails here: the server
   expect(app.pending()).toEqual([]);
 });
 
-it('what the server refuses is told once, with its reason, when its effect is gone', async () => {
+it('a refused call is reported once, with its reason, when its effect is gone', async () => {
   const server = new ServerDouble(theirs);
   server.tellsRefused = true;
   const storage = memory();
@@ -181,7 +181,7 @@ it('what the server refuses is told once, with its reason, when its effect is go
   expect(world.rejected).toHaveLength(2);
 });
 
-it('refusals come with the answer of a push as well, and are told once they are acknowledged', async () => {
+it('refusals also come with the answer of a push, and are reported after the acknowledgement', async () => {
   const server = new ServerDouble(theirs);
   const { world, options } = line(server);
   const app = await bind(await store(), server, {
@@ -200,7 +200,7 @@ it('refusals come with the answer of a push as well, and are told once they are 
   for (const id of ['1', '2']) await app.mutate.openIssue({ id, title: 'refused' });
   await app.push();
   expect(world.rejected).toEqual([]);
-  // The server tells it again.
+  // The server reports it again.
   server.tellsRefused = true;
   await app.pull();
   expect(world.rejected.map(({ why, error }) => [why, error])).toEqual([
@@ -209,7 +209,7 @@ it('refusals come with the answer of a push as well, and are told once they are 
   ]);
 });
 
-it('a call that is sent anew to a server that has forgotten it is refused by that server alone', async () => {
+it('a call that is sent again to a server without its record is refused by that server alone', async () => {
   let title = 'refused';
   const server = new ServerDouble({
     openIssue(rows) {
@@ -237,7 +237,7 @@ it('a call that is sent anew to a server that has forgotten it is refused by tha
   expect([world.rejected, app.pending(), server.rows]).toEqual([[], [], { 'issue/1': 'taken' }]);
 });
 
-it('without a listener they wait for a version of the app that has one', async () => {
+it('refused calls wait for a version of the app with a listener', async () => {
   const server = new ServerDouble(theirs);
   server.tellsRefused = true;
   server.set([['issue/0', ISSUE]]);
@@ -306,7 +306,7 @@ it('no crash between a pull and the callback loses a rejection', async () => {
   expect(server.done).toEqual([]);
 });
 
-it('calls behind one that has left take its id, and those that are made meanwhile stay', async () => {
+it('calls behind a call that has left take its id, and calls made in the meantime stay', async () => {
   const server = new ServerDouble(theirs);
   const issues = Array.from({ length: 50 }, (_, nth) => `issue/${nth}`);
   server.set(issues.map((key) => [key, ISSUE]));

@@ -1,9 +1,9 @@
 /**
- * Devices with tabs and one server, by a seed. The network is not there, loses requests and answers, or sends requests
- * twice and late. Calls are made one by one or together. A tab crashes at any write of its storage. The server refuses some
- * calls, does not know the names of others, and forgets its clients now and then. When the faults end: each call that was
- * accepted here took effect at the server exactly once, or was refused there, or failed here and was never sent; the app was
- * told of each that has no effect; every device has the server's rows, and an empty queue.
+ * Devices with tabs and one server, by a seed. The network is away, loses requests and answers, or sends requests twice
+ * and late. Calls run one by one or together. A tab crashes at any write of its storage. The server refuses some calls,
+ * does not know the names of others, and sometimes forgets its clients. When the faults end: each accepted call took
+ * effect at the server exactly once, or was refused there, or failed here and was never sent; the app has a report of
+ * each call without an effect; every device has the server's rows, and an empty queue.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
@@ -22,7 +22,7 @@ import {
   totals,
 } from '../../support/worlds/mutators-world.js';
 
-/** Within so many turns of the event loop a tab hears of a commit of another one. */
+/** The number of event loop turns within which a tab hears of a commit of another one. */
 const MAX_TURNS = 1000;
 
 const NAMES = ['append', 'append', 'append', 'remove', 'count', 'refused', 'unknown'] as const;
@@ -34,8 +34,8 @@ async function rowsOf(db: Store): Promise<Record<string, unknown>> {
 }
 
 /**
- * Expects the rows of the server, and an empty queue, once the tab has heard of what others committed. Not by
- * `expect.poll`: it waits for 50 ms, and keeps each store in memory until all seeds have run.
+ * Expects the rows of the server, and an empty queue, once the tab has heard the commits of others. It avoids
+ * `expect.poll`, which waits for 50 ms, and keeps each store in memory until all seeds have run.
  */
 async function heard({ rows }: ServerDouble, db: Store, app: App): Promise<void> {
   for (let turns = 0; ; turns++) {
@@ -54,12 +54,12 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   const network = new Network(server, from, from.pick([0, 0.05, 0.2]));
   /** Calls that were sent to a server that has forgotten them: they may take effect twice. */
   const maybeTwice = new Set<number>();
-  /** Those that an app was told of. */
+  /** Calls in reports to an app. */
   const told = new Set<number>();
   const onReset = (sent: readonly number[]) => {
     for (const call of sent) told.add(call);
   };
-  /** Those that were told to have no effect, and by whom. */
+  /** Calls that were reported without an effect, by the reporting side. */
   const rejected = { here: new Set<number>(), server: new Set<number>() };
   const onRejected = (call: number, by: 'here' | 'server') => void rejected[by].add(call);
   const tabs: Tab[] = [];
@@ -70,7 +70,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
     }
   }
   for (const tab of tabs) await tab.start();
-  /** Calls that succeeded here, those that were dropped, and those of which nobody knows. */
+  /** Calls that succeeded here, dropped calls, and calls with an unknown outcome. */
   const called = new Set<number>();
   const dropped = new Set<number>();
   const open = new Set<number>();
@@ -79,7 +79,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   let hasForgotten = false;
   const deliver = () => {
     const late = network.deliver();
-    // The client may have begun anew since it sent them, and the server knows nothing of before.
+    // The client may have begun again since it sent them, and the server has lost its earlier records.
     if (hasForgotten) for (const call of late) maybeTwice.add(call);
   };
   const steps = 8 + from.below(40);
@@ -99,7 +99,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
     ] as const);
     begin({ step, what, tab: tabs.indexOf(tab), chance: network.chance });
     if (what === 'call') {
-      // Often one, or some that are made together.
+      // Often one, or some together.
       const made = Array.from({ length: from.pick([1, 1, 1, 3, 6]) }, () => {
         const name = from.pick(NAMES);
         return { name, args: { call: ++calls, key: `k${from.below(3)}` } };
@@ -159,7 +159,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
       await app.pull();
     }
   }
-  // A crash between may swallow what is told, and what is told of may never have arrived.
+  // A crash in between may swallow a report, and a reported call may never have arrived.
   totals.told += told.size;
   const count = new Map<number, number>();
   for (const { args } of [...server.done, ...server.refused]) {
@@ -197,7 +197,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   for (const { db } of tabs) await db.close();
 }
 
-it('of all seeds each accepted call takes effect once, and all devices end at the rows of the server', async () => {
+it('accepted calls of all seeds take effect once, and all devices end at the rows of the server', async () => {
   const seeds = await forSeeds(500, simulate);
   console.log(`${seeds.length} seeds: ${JSON.stringify(totals)}`);
   if (!hasAllSeeds(500)) return;

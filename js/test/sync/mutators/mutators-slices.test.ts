@@ -1,18 +1,18 @@
-/** Work on many calls takes turns: counted, with a clock that goes on by each look at it. */
+/** Work on many calls takes turns: the test counts it, with a clock that moves at each reading. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { OwnEdits } from '../../../src/engine/transaction/edits.js';
 import { ServerDouble } from '../../support/doubles/mutators-server.js';
 import { bind, ours, store } from '../../support/worlds/mutators-app.js';
 
 const CALLS = 500;
-/** What a look at the clock takes, in milliseconds. */
+/** The cost of a reading of the clock, in milliseconds. */
 const LOOK_MS = 0.25;
-/** So many looks fill the half of a slice of 8 ms that work on calls may take. */
+/** The number of readings in the half slice of 8 ms that work on calls may take. */
 const MOST = 4 / LOOK_MS;
 
-/** Counts what is done between two turns of the event loop. */
+/** Counts the work between two turns of the event loop. */
 class Counter {
-  /** All, and the most between two turns. */
+  /** The total, and the maximum between two turns. */
   all = 0;
   most = 0;
   #now = 0;

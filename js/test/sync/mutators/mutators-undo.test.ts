@@ -1,4 +1,4 @@
-/** Undo of calls: a mutator returns the call that takes its own back, and a device touches nothing else. */
+/** Undo of calls: a mutator returns the call that undoes its own, and a device touches no other row. */
 import { expect, it } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
 import { memory, type Storage } from '../../../src/index.js';
@@ -36,7 +36,7 @@ const mine = {
     tx.put(`issue/${step.id}`, moved(await tx.get<Issue>(`issue/${step.id}`), step));
     return { undo: { move: { id: step.id, from: step.to, to: step.from } } };
   },
-  /** With its comments. */
+  /** The row with its comments. */
   async remove(tx: Transaction, { id }: { id: string }) {
     const rows: Row[] = [];
     for (const prefix of [`issue/${id}`, `comment/${id}/`]) {
@@ -90,7 +90,7 @@ async function setting() {
   return { server, one, other, close };
 }
 
-it('undo takes a call back, and the undo of that makes it again', async () => {
+it('undo reverses a call, and undo of the undo repeats it', async () => {
   const { server, one, close } = await setting();
   const before = await rowsOf(one.db);
   const done = await one.app.mutate.remove({ id: '1' });
@@ -106,7 +106,7 @@ it('undo takes a call back, and the undo of that makes it again', async () => {
   await close();
 });
 
-it('undo leaves what others have changed since as it is', async () => {
+it('undo keeps later changes of others', async () => {
   const { server, one, other, close } = await setting();
   const done = await one.app.mutate.move({ id: '1', from: 'open', to: 'closed' });
   await one.sync();
@@ -123,7 +123,7 @@ it('undo leaves what others have changed since as it is', async () => {
   await close();
 });
 
-it('an undo that others have overtaken is refused by its mutator, and changes nothing', async () => {
+it('an undo that others have overtaken is refused by its mutator, and changes no row', async () => {
   const { server, one, other, close } = await setting();
   const done = await one.app.mutate.move({ id: '1', from: 'open', to: 'closed' });
   await one.sync();
@@ -145,7 +145,7 @@ it('an undo that others have overtaken is refused by its mutator, and changes no
   await close();
 });
 
-it('what a call has returned can be undone after the page was closed', async () => {
+it('the result of a call can be undone after the page was closed', async () => {
   const server = new ServerDouble(theirs);
   const storage = memory();
   const first = await device(server, storage);
@@ -160,7 +160,7 @@ it('what a call has returned can be undone after the page was closed', async () 
   await db.close();
 });
 
-it('undo takes one call of a mutator, and nothing else', async () => {
+it('undo accepts exactly one call of a mutator', async () => {
   const { one, close } = await setting();
   const { app } = one;
   const undos: unknown[] = [

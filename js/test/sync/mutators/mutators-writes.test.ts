@@ -1,4 +1,4 @@
-/** A bound branch has one writer: what the next pull would undo is refused. */
+/** A bound branch has one writer: it refuses writes that the next pull would undo. */
 import { expect, it } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
 import { memory, open } from '../../../src/index.js';
@@ -105,7 +105,7 @@ const READS = new Set(
    tryMigration verify watch watchCount`.split(/\s+/),
 );
 
-/** The public members of a class. */
+/** Returns the public members of a class. */
 function membersOf(object: object): string[] {
   const own = Object.getPrototypeOf(object) as object | null;
   if (own === null || own === Object.prototype) return [];
@@ -118,7 +118,7 @@ const cases = [
   ...Object.entries(TABLE_WRITES).map(([name, write]) => [`db.issues.${name}`, write] as const),
 ];
 
-it.each(cases)('%s is refused on a bound branch, and changes nothing', async (_, write) => {
+it.each(cases)('%s is refused on a bound branch, and changes no row', async (_, write) => {
   const given = await setting();
   const { db, app, draft } = given;
   const { root } = db;
@@ -136,7 +136,7 @@ it.each(cases)('%s is refused on a bound branch, and changes nothing', async (_,
   await db.close();
 });
 
-it('each member of a store and of a table is known as a write or as none', async () => {
+it('each member of a store and of a table is listed as a write or a read', async () => {
   const { db } = await setting();
   const all = [db, db.issues].map(membersOf);
   const writes = [WRITES, TABLE_WRITES].map((known) => new Set(Object.keys(known)));
@@ -169,7 +169,7 @@ it('a load that began before the branch was bound is refused at its commit', asy
   await db.close();
 });
 
-it('a transaction that only reads, and what follows the rows, go on on a bound branch', async () => {
+it('a read-only transaction and observers of rows go on on a bound branch', async () => {
   const server = new ServerDouble(theirs);
   server.set([['tasks/1', { id: '1', name: 'Gate' }]]);
   const tasks = table<{ id: string; title: string }>()({
@@ -194,7 +194,7 @@ it('a transaction that only reads, and what follows the rows, go on on a bound b
   await db.close();
 });
 
-it('with localWrites all of them are made, and the next pull that has news undoes them', async () => {
+it('localWrites allows all writes, and the next pull that has news undoes them', async () => {
   for (const [name, write] of cases) {
     const given = await setting(true);
     const { server, db, app } = given;

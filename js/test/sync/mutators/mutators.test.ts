@@ -1,4 +1,4 @@
-/** Mutators: changes made at once, a durable queue, and a server that decides. */
+/** Mutators: immediate changes, a durable queue, and a server that decides. */
 import { expect, it } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
 import { memory, open } from '../../../src/index.js';
@@ -44,7 +44,7 @@ it('a call runs at once, waits in the queue, and leaves it when the server has d
   expect(await db.verify()).toMatchObject({ ok: true });
 });
 
-it('a rebase is one commit: watchers hear of what differs, and of nothing between', async () => {
+it('a rebase is one commit: watchers hear only its final changes', async () => {
   const server = new ServerDouble(theirs);
   const db = await store();
   const app = await bind(db, server);
@@ -67,7 +67,7 @@ it('a rebase is one commit: watchers hear of what differs, and of nothing betwee
   expect(server.rows).toMatchObject({ count: 101 });
 });
 
-it('what the server refuses goes back when it is acknowledged', async () => {
+it('the effect of a refused call goes back when the server acknowledges the call', async () => {
   const server = new ServerDouble(theirs);
   const db = await store();
   const app = await bind(db, server);
@@ -78,7 +78,7 @@ it('what the server refuses goes back when it is acknowledged', async () => {
   expect(await rowsOf(db)).toEqual({ 'issue/2': { title: 'fine', isClosed: false } });
 });
 
-it('a mutator that throws changes nothing and queues nothing', async () => {
+it('a mutator that throws changes no row and queues no call', async () => {
   const db = await store();
   const app = await bind(db, new ServerDouble(theirs));
   await expect(app.mutate.closeIssue({ id: '9' })).rejects.toThrow('no such issue');
@@ -92,7 +92,7 @@ it('a mutator that throws changes nothing and queues nothing', async () => {
   expect(app.pending()).toEqual([]);
 });
 
-it('a call that throws when it runs again is told once, leaves the queue, and later ones run', async () => {
+it('a call that throws when it runs again is reported once, leaves the queue, and later ones run', async () => {
   const server = new ServerDouble(theirs);
   server.set([['issue/0', { title: 'theirs', isClosed: false }]]);
   const db = await store();
@@ -139,7 +139,7 @@ it('a dropped call takes its effect with it', async () => {
   expect(server.rows).toEqual({ count: 1101 });
 });
 
-it('a name that this version does not know is told, stays queued, and is sent as it is', async () => {
+it('a call with an unknown name is reported, stays queued, and is sent as it is', async () => {
   const storage = memory();
   const server = new ServerDouble(theirs);
   const newer = await store({ storage });
@@ -182,7 +182,7 @@ it('two tabs call at once: no call is lost, and ids have no gaps', async () => {
   await expect.poll(() => rowsOf(one)).toEqual({ count: 40 });
 });
 
-it('calls during a pull are in the rows that it makes', async () => {
+it('calls during a pull are in the rows of the pull', async () => {
   const server = new ServerDouble(theirs);
   server.set(Array.from({ length: 3000 }, (_, nth) => [`k${nth}`, nth]));
   const db = await store();
@@ -237,7 +237,7 @@ it('a store that crashed between a pull and its rebase goes on with it', async (
   expect(server.rows.count).toBe(6);
 });
 
-it('a rebase that changes rows alone is stored, and the store stays whole', async () => {
+it('a rebase that changes only rows is stored, and the store stays whole', async () => {
   const server = new ServerDouble(theirs);
   const storage = memory();
   const offline = () => Promise.reject(new TypeError('network error'));
@@ -245,7 +245,7 @@ it('a rebase that changes rows alone is stored, and the store stays whole', asyn
   const first = await bind(await store(how), server);
   await first.pull();
   await first.mutate.add(1);
-  // The next version of the app, where the call that waits adds more: nothing of the queue changes.
+  // The next version of the app, where the waiting call adds more: the queue does not change.
   const mutators = {
     ...ours,
     async add(tx: Transaction, by: number) {
@@ -265,7 +265,7 @@ it('a rebase that changes rows alone is stored, and the store stays whole', asyn
   expect(await rowsOf(seen)).toMatchObject({ count: 10 });
 });
 
-it('a server that knows the store no longer gets all calls under new ids', async () => {
+it('a server that does not know the store any more gets all calls under new ids', async () => {
   const server = new ServerDouble(theirs);
   const db = await store();
   const resets: unknown[] = [];
@@ -286,7 +286,7 @@ it('a server that knows the store no longer gets all calls under new ids', async
   await app.pull();
   expect(server.rows).toEqual({ count: 3 });
   expect(await rowsOf(db)).toEqual({ count: 3 });
-  // Sent, and forgotten before it was acknowledged: told, and sent again.
+  // Sent, and forgotten before the acknowledgement: reported, and sent again.
   await app.mutate.add(4);
   await app.push();
   server.forget();

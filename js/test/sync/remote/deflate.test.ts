@@ -1,4 +1,4 @@
-/** Deflating by zlib and by the streams of the platform: each reads the other, and both refuse the same. */
+/** Deflating by zlib and by the streams of the platform: each reads the other, and both refuse the same bytes. */
 import { expect, it } from 'vitest';
 import { concatBytes, sameBytes } from '../../../src/base/bytes.js';
 import {
@@ -38,14 +38,14 @@ it.each([1, 100, 5000, 300_000])('%i bytes come back by either way', async (leng
   }
 });
 
-it.each(Object.entries(ways))('%s refuses what is cut off, longer, or damaged', async (_, way) => {
+it.each(Object.entries(ways))('%s refuses cut, longer and damaged bytes', async (_, way) => {
   const bytes = sampleOf(50_000);
   const deflated = await deflate(bytes);
   const refused = async (given: Uint8Array, most: number) =>
     expect(await way(given, most).catch((cause: unknown) => cause)).toBeInstanceOf(Error);
   await refused(deflated.subarray(0, deflated.length - 1), bytes.length);
   await refused(deflated, bytes.length - 1);
-  // The streams of browsers refuse what follows the end, too; those of Node ignore it, and are not used there.
+  // Browser streams refuse bytes after the end, too; Node streams ignore them, and are not used there.
   if (way === ways.platform) await refused(Uint8Array.of(...deflated, 0), bytes.length);
   await refused(Uint8Array.of(7), bytes.length);
   await refused(new Uint8Array(), bytes.length);

@@ -26,7 +26,7 @@ const [pack, delta] = ['p', 'd'].map((letter) => hashedName(letter as 'p', bytes
   string,
 ];
 
-/** A disk that may lose each name since its folder was synced, and each file that was not. */
+/** A disk that may lose each name since the last sync of its folder, and each file without a sync. */
 class Disk {
   /** Names that a power failure may take. */
   readonly unsafe = new Set<string>();
@@ -82,7 +82,7 @@ it.skipIf(sep === '\\')(
         token = swap.state === 'swapped' ? swap.token : undefined;
         expect(token).toBeDefined();
       }
-      // Then its folder is another one.
+      // Then its folder is a different one.
       await remote.remove(['h/main']);
     }
   },
@@ -103,7 +103,7 @@ it.skipIf(sep === '\\')(
   },
 );
 
-it('deletes what killed writers have left for a day, and nothing that another may be writing', async () => {
+it('deletes leftovers of killed writers after a day, and no file that another may be writing', async () => {
   const folder = join(base, 'left');
   const temporary = join(folder, '.temporary');
   mkdirSync(temporary, { recursive: true });

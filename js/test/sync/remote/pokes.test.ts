@@ -1,4 +1,4 @@
-/** News of a server by `fetch`: with a token, after the stream has ended, and of a server that sends what is none. */
+/** News of a server by `fetch`: with a token, after the end of the stream, and from a server that sends no stream. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** Follows the news of a server until the test ends; `count` is that of the pokes so far. */
+/** Follows the news of a server until the test ends; `count` is the number of pokes so far. */
 function followed(url: string, token?: Parameters<typeof serverPokes>[1]) {
   const poked = { count: 0 };
   const stop = serverPokes(
@@ -27,7 +27,7 @@ function followed(url: string, token?: Parameters<typeof serverPokes>[1]) {
   return Object.assign(poked, { stop });
 }
 
-/** A server whose streams of events the test writes. */
+/** A server whose event streams the test writes. */
 async function streams(answer: (request: IncomingMessage, response: ServerResponse) => boolean) {
   const open: ServerResponse[] = [];
   const asked: IncomingMessage[] = [];
@@ -46,7 +46,7 @@ async function streams(answer: (request: IncomingMessage, response: ServerRespon
   return { url, open, asked };
 }
 
-it('tells of a push at a server that wants a token', async () => {
+it('reports a push at a server that needs a token', async () => {
   const token = 'a secret';
   const server = await serveRemote(memoryRemote(), { token });
   ends.push(() => server.close());
@@ -83,7 +83,7 @@ it('asks for the token again after a refusal, and pokes when the stream is open 
   ]);
 });
 
-it('connects again when the stream ends, and pokes, since news may have come between', async () => {
+it('connects again when the stream ends, and pokes, since news may have come in between', async () => {
   const { url, open } = await streams(() => true);
   const poked = followed(`${url}/`);
   await expect.poll(() => open.length).toBe(1);
@@ -94,7 +94,7 @@ it('connects again when the stream ends, and pokes, since news may have come bet
   await expect.poll(() => poked.count).toBe(2);
 });
 
-it('hears an event in parts, and takes nothing else for one', async () => {
+it('hears an event in parts, and ignores all other lines', async () => {
   const { url, open } = await streams(() => true);
   const poked = followed(url);
   await expect.poll(() => open.length).toBe(1);
@@ -104,13 +104,13 @@ it('hears an event in parts, and takes nothing else for one', async () => {
   await expect.poll(() => poked.count).toBe(0);
   stream?.write('ta: 1\r\n\r\n');
   await expect.poll(() => poked.count).toBe(1);
-  // A line without an end is not kept.
+  // It does not keep a line without an end.
   for (let nth = 0; nth < 8; nth++) stream?.write('x'.repeat(1 << 20));
   stream?.write('\ndata: 2\ndata: more of it\n\n');
   await expect.poll(() => poked.count).toBe(3);
 });
 
-it('takes a page of HTML for no stream', async () => {
+it('does not take a page of HTML for a stream', async () => {
   const { url, asked } = await streams((_, response) => {
     response.writeHead(200, { 'Content-Type': 'text/html' }).end('data: 1\n\n');
     return false;
@@ -142,7 +142,7 @@ it('ends by the function that it returns: the stream, a wait, and a token on its
   expect([poked.count, waiting.count, other.count]).toEqual([0, 0, 0]);
 });
 
-it('takes a stream that is silent for a minute for dead, and connects again', async () => {
+it('considers a stream dead after a silent minute, and connects again', async () => {
   vi.useFakeTimers();
   const headers = { 'Content-Type': 'text/event-stream' };
   const fetched = vi.fn(async (_url: string, { signal }: { signal: AbortSignal }) => {
@@ -159,7 +159,7 @@ it('takes a stream that is silent for a minute for dead, and connects again', as
   expect(poked.count).toBe(1);
 });
 
-it('throws for malformed arguments, and where answers do not stream', () => {
+it('throws for malformed arguments, and for answers without streams', () => {
   const invalid = expect.objectContaining({ code: 'invalid-argument' });
   expect(() => serverPokes(7 as never)).toThrow(invalid);
   expect(() => serverPokes('/', { token: 7 as never })).toThrow(invalid);

@@ -15,7 +15,7 @@ const EXAMPLE = {
 };
 
 describe('presign()', () => {
-  it('gives the signature of the example of Amazon', async () => {
+  it('returns the signature of the example of Amazon', async () => {
     // https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
     const place = { scheme: 'https', host: 'examplebucket.s3.amazonaws.com', path: '/test.txt' };
     expect(await presign({ ...EXAMPLE, method: 'GET', place, query: {} })).toBe(
@@ -26,7 +26,7 @@ describe('presign()', () => {
     );
   });
 
-  it('gives those of aws4, for many requests', async () => {
+  it('returns the signatures of aws4, for many requests', async () => {
     const keys = ['p/ab', 'h/%41b', 'a b+c', "é/🌿/'()*!~", 'x=y&z', ''];
     const queries = [{}, { 'list-type': '2', prefix: 'a b/é+' }, { 'x-id': '0.5', Z: '', a: '!*' }];
     let count = 0;
@@ -68,7 +68,7 @@ describe('presign()', () => {
     expect(count).toBe(108);
   });
 
-  it('is that of s3Signer, for keys of any characters, with the bucket in the host or in the path', async () => {
+  it('agrees with s3Signer, for keys of any characters, with the bucket in the host or in the path', async () => {
     vi.useFakeTimers({ now: Date.UTC(2026, 0, 2, 3, 4, 59) });
     const { credentials } = EXAMPLE;
     const key = 'a b/%41/é';
@@ -81,7 +81,7 @@ describe('presign()', () => {
       const sign = s3Signer({ ...options, credentials });
       const place = parseHttpUrl(`${root}/${escapedKey}`);
       const own = { method: 'GET', place: place as never, query: { 'x-id': '1' }, region: 'auto' };
-      // The same for five minutes.
+      // The signature stays the same for five minutes.
       const atMs = Date.UTC(2026, 0, 2, 3, 0);
       const url = await sign({ method: 'GET', key, query: { 'x-id': '1' } });
       expect(url).toBe(await presign({ ...own, credentials, atMs, expiresS: 900 }));
@@ -92,7 +92,7 @@ describe('presign()', () => {
     vi.useRealTimers();
   });
 
-  it('says that WebCrypto is missing', async () => {
+  it('reports that WebCrypto is missing', async () => {
     vi.stubGlobal('crypto', {});
     const place = { scheme: 'http', host: 'a', path: '/' };
     const call = presign({ ...EXAMPLE, method: 'GET', place, query: {} });
@@ -118,7 +118,7 @@ function signatureOf(url: string): string | undefined {
 }
 
 describe('placeOf()', () => {
-  it('leaves out the port that is meant anyway', () => {
+  it('leaves out the default port', () => {
     expect(parseHttpUrl('https://a:443/b')?.host).toBe('a');
     expect(parseHttpUrl('http://a:80')).toEqual({ scheme: 'http', host: 'a', path: '/' });
     expect(parseHttpUrl('https://a:80')?.host).toBe('a:80');
@@ -212,7 +212,7 @@ describe('s3Remote()', () => {
     }
   });
 
-  it('reads lists of several pages, and leaves out what is not its own', async () => {
+  it('reads lists of several pages, and leaves out foreign names', async () => {
     const name = (digit: string) => `p/${digit.repeat(64)}`;
     const page = (keys: string[], next = '') =>
       `<ListBucketResult>${keys

@@ -1,4 +1,4 @@
-/** A remote of an app's own that answers what the interface does not have: it is refused at once, and nothing is lost. */
+/** An app's own remote with answers outside the interface: it is refused at once, and no row is lost. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { serveRemote } from '../../../src/server/server.js';
@@ -17,7 +17,7 @@ const JUNK = Object.entries({
   'a list of names': () => ['p/x'],
 });
 
-/** A remote one of whose calls answers `make()`, and how often that was made. */
+/** A remote with one call that answers `make()`, and the number of those answers. */
 function lying(over: Remote, call: keyof Remote, make: () => unknown) {
   const made = { calls: 0 };
   const lie = async () => {
@@ -35,7 +35,7 @@ const SOUND: Readonly<Record<string, RegExp>> = {
   list: /^(an empty list)$/,
 };
 
-/** Their promises reject by themselves: with what the remote's own code throws. */
+/** Their promises reject by themselves, with the error of the remote's own code. */
 const OWN_ERROR = /proxy|promise/;
 
 async function store(remote: Remote) {
@@ -66,11 +66,11 @@ describe('a remote that breaks its contract', () => {
     await other.link.push();
     for (const [kind, make] of JUNK) {
       if (SOUND[call]?.test(kind) || OWN_ERROR.test(kind)) continue;
-      // Only the first push of all has something to put.
+      // Only the very first push puts an object.
       const { remote, made } = lying(call === 'put' ? memoryRemote() : there, call, make);
       const { db, link } = await store(remote);
       await db.put('own', kind);
-      // Then it is asked whether the head that was read is the newest.
+      // Then the pull asks whether its head is the newest.
       if (call === 'readHeadSince') await link.pull();
       const works = {
         swapHead: () => link.push(),
@@ -86,7 +86,7 @@ describe('a remote that breaks its contract', () => {
     await other.db.close();
   });
 
-  it('is refused by the probe and by the server, and what is no remote by everything', async () => {
+  it('is refused by the probe and by the server, and any other value by all calls', async () => {
     const { remote } = lying(memoryRemote(), 'swapHead', () => true);
     expect(await error(probeRemote(remote))).toMatchObject({ code: 'remote-unsafe' });
     const server = await serveRemote(remote);

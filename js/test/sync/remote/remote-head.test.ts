@@ -1,4 +1,4 @@
-/** Repository files and heads of a remote: their bytes, and how one head follows another. */
+/** Repository files and heads of a remote: their bytes, and the rules by which one head follows another. */
 import { describe, expect, it } from 'vitest';
 import {
   decodeDeltaObject,
@@ -42,7 +42,7 @@ describe('a repository file', () => {
     expect(await decodeRepository(bytes, scope)).toEqual(repository);
   });
 
-  it.each(SUITES)('of a remote %s is refused with each single bit flipped', async (_, scope) => {
+  it.each(SUITES)('of a remote %s is refused with each flipped bit', async (_, scope) => {
     const bytes = await encodeRepository({ idBytes: random(1).bytes(16), app: 7 }, scope);
     await forFlips(bytes, async (flipped) => {
       const { code } = await errorOf(() => decodeRepository(flipped, scope));
@@ -64,7 +64,7 @@ describe('a repository file', () => {
     }
   });
 
-  it('tells an older app that it only reads', () => {
+  it('makes an older app a reader only', () => {
     expect([0, 3, 4].map((app) => mayWrite(app, { app: 3 }))).toEqual([false, true, true]);
   });
 });
@@ -96,7 +96,7 @@ describe.each(SUITES)('a head %s', (_, scope) => {
     });
   });
 
-  it('is refused with each single bit flipped', async () => {
+  it('is refused with each flipped bit', async () => {
     const bytes = await sample(2);
     expect(bytes.length).toBeGreaterThan(300);
     await forFlips(bytes, async (flipped, bit) => {
@@ -168,7 +168,7 @@ describe.each(SUITES)('a head %s', (_, scope) => {
 });
 
 describe('two heads', () => {
-  it('of which one does not follow the other are told apart', () => {
+  it('are distinguished if one does not follow the other', () => {
     const from = random(1);
     const head = emptyHead(from);
     const next = successorOf(head, authorOf(from, head));
@@ -212,7 +212,7 @@ describe.each(SUITES)('a delta of its own %s', (_, scope) => {
   });
 });
 
-it('objects of one suite are not taken for those of the other', async () => {
+it('objects of one suite do not decode as objects of the other', async () => {
   const from = random(1);
   for (const [, scope] of SUITES) {
     const other = scope === PLAIN_SCOPE ? SEALED_SCOPE : PLAIN_SCOPE;

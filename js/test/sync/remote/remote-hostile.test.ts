@@ -43,7 +43,7 @@ describe.each(reads)('%s', (_, call) => {
     await expect(call(remote)).rejects.toMatchObject({ code, retryable, status });
   });
 
-  it('says which bucket does not exist', async () => {
+  it('names the bucket that does not exist', async () => {
     const { remote } = await always(404, {}, '<Error><Code>NoSuchBucket</Code></Error>');
     await expect(call(remote)).rejects.toMatchObject({ code: 'remote-gone' });
   });
@@ -69,7 +69,7 @@ describe.each(reads)('%s', (_, call) => {
     await expect(call(remote)).rejects.toMatchObject({ code: 'offline', retryable: true });
   });
 
-  it('is offline when nobody listens', async () => {
+  it('is offline when no server listens', async () => {
     const { url } = await always(200);
     for (const end of ends.splice(0)) end();
     await expect(call(httpRemote({ url }))).rejects.toMatchObject({ code: 'offline' });
@@ -116,14 +116,14 @@ describe.each(writes)('%s', (_, call) => {
 });
 
 describe('a head', () => {
-  it('that is too long is refused before it is read', async () => {
+  it('is refused before it is read if it is too long', async () => {
     const { remote } = await answering((_, response) => {
       response.writeHead(200, { 'Content-Length': String(1 << 30), ETag: '"1"' }).write('x');
     });
     await expect(remote.readHead('main')).rejects.toMatchObject({ code: 'remote' });
   });
 
-  it('without an end is refused at its limit', async () => {
+  it('is refused at its limit if it does not end', async () => {
     const { remote } = await answering((_, response) => {
       response.writeHead(200, { ETag: '"1"' });
       const timer = setInterval(() => response.write(new Uint8Array(10_000)), 1);
@@ -132,7 +132,7 @@ describe('a head', () => {
     await expect(remote.readHead('main')).rejects.toMatchObject({ code: 'remote' });
   });
 
-  it('of a static server has a token without an ETag, which no swap takes', async () => {
+  it('has a token without an ETag on a static server, which no swap takes', async () => {
     let text = 'one';
     const { remote, seen } = await answering((_, response) => response.writeHead(200).end(text));
     const head = await remote.readHead('main');
@@ -148,7 +148,7 @@ describe('a head', () => {
     expect(seen).toHaveLength(before);
   });
 
-  it('with a weak ETag is read, and not swapped', async () => {
+  it('is read with a weak ETag, and not swapped', async () => {
     const { remote } = await always(200, { ETag: 'W/"1"' }, 'one');
     const head = await remote.readHead('main');
     expect(head?.token).toBe('W/"1"');
@@ -162,22 +162,22 @@ describe('a head', () => {
 describe('a swap', () => {
   const swap = (remote: Remote) => remote.swapHead('main', '"1"', bytes('mine'));
 
-  it.each([500, 502, 503, 504, 408])('with status %i is unknown', async (status) => {
+  it.each([500, 502, 503, 504, 408])('is unknown after status %i', async (status) => {
     const { remote } = await always(status);
     expect(await swap(remote)).toMatchObject({ state: 'unknown', cause: { status } });
   });
 
-  it('whose answer is lost is unknown', async () => {
+  it('is unknown if its answer is lost', async () => {
     const { remote } = await answering((_, response) => response.destroy());
     expect(await swap(remote)).toMatchObject({ state: 'unknown', cause: { code: 'offline' } });
   });
 
-  it('with status 429 has not happened', async () => {
+  it('has not happened after status 429', async () => {
     const { remote } = await always(429);
     await expect(swap(remote)).rejects.toMatchObject({ code: 'remote', retryable: true });
   });
 
-  it('of a head that does not exist is remote-gone', async () => {
+  it('is remote-gone for a head that does not exist', async () => {
     const { remote } = await always(404);
     await expect(swap(remote)).rejects.toMatchObject({ code: 'remote-gone' });
     const other = await answering((request, response) =>
@@ -186,7 +186,7 @@ describe('a swap', () => {
     await expect(swap(other.remote)).rejects.toMatchObject({ code: 'remote-gone' });
   });
 
-  it('is made again after 409', async () => {
+  it('is repeated after 409', async () => {
     const { remote, seen } = await answering((_, response, at) =>
       response.writeHead(at < 4 ? 409 : 200, { ETag: '"2"' }).end(),
     );
@@ -194,7 +194,7 @@ describe('a swap', () => {
     expect(seen.map(({ headers }) => headers['if-match'])).toEqual(Array(4).fill('"1"'));
   });
 
-  it('that ends with 409, or with 412 after it, is unknown', async () => {
+  it('is unknown if it ends with 409, or with 412 after it', async () => {
     const { remote, seen } = await always(409);
     expect(await swap(remote)).toMatchObject({ state: 'unknown', cause: { status: 409 } });
     expect(seen).toHaveLength(6);
@@ -204,7 +204,7 @@ describe('a swap', () => {
     expect(await swap(other.remote)).toMatchObject({ state: 'unknown', cause: { status: 412 } });
   });
 
-  it('is lost with 412, and has the head that stands', async () => {
+  it('is lost after 412, and returns the current head', async () => {
     const { remote } = await answering((request, response) =>
       request.method === 'PUT'
         ? response.writeHead(412).end()
@@ -216,7 +216,7 @@ describe('a swap', () => {
     });
   });
 
-  it('is made again without quotes where the token is unchanged, and so are later ones', async () => {
+  it('is repeated without quotes where the token is unchanged, and so are later ones', async () => {
     let token = '1';
     const { remote, seen } = await answering((request, response) => {
       if (request.method === 'GET') return response.writeHead(200, { ETag: `"${token}"` }).end('x');
@@ -245,7 +245,7 @@ describe('a swap', () => {
     expect(asked).toEqual(['"1"', '1', '"1"', '1']);
   });
 
-  it('whose answer has no token reads it, if the head is its own', async () => {
+  it('reads a missing token from the head, if the head is its own', async () => {
     const answer = (text: string, headers: Record<string, string>) =>
       answering((request, response) =>
         request.method === 'PUT'
@@ -265,19 +265,19 @@ describe('a swap', () => {
 
 describe('a range', () => {
   const range = { from: 2, to: 6 };
-  it('of a server that knows no ranges is cut out', async () => {
+  it('is cut out of the answer of a server without ranges', async () => {
     const { remote } = await always(200, {}, OBJECT);
     expect(await remote.get(NAME, range)).toEqual(OBJECT.slice(2, 6));
   });
-  it('that is longer than asked for is refused', async () => {
+  it('is refused if it is longer than requested', async () => {
     const { remote } = await always(206, {}, OBJECT);
     await expect(remote.get(NAME, range)).rejects.toMatchObject({ code: 'remote' });
   });
-  it('that is another one is refused', async () => {
+  it('is refused if it is a different one', async () => {
     const { remote } = await always(206, { 'Content-Range': 'bytes 3-6/16' }, OBJECT.slice(3, 7));
     await expect(remote.get(NAME, range)).rejects.toMatchObject({ code: 'remote' });
   });
-  it('is asked for as one range, without other headers', async () => {
+  it('is requested as one range, without other headers', async () => {
     const { remote, seen } = await always(
       206,
       { 'Content-Range': 'bytes 2-5/16' },
@@ -324,7 +324,7 @@ describe('a server that is silent', () => {
 });
 
 describe('the probe', () => {
-  it('says that an ETag cannot be read', async () => {
+  it('reports an unreadable ETag', async () => {
     const heads = new Map<string, string>();
     const { remote } = await answering((request, response) => {
       const { method = '', url = '' } = request;
@@ -340,7 +340,7 @@ describe('the probe', () => {
     });
   });
 
-  it('says that a static server is read-only', async () => {
+  it('reports a read-only static server', async () => {
     const { remote } = await answering((request, response) =>
       response.writeHead(request.method === 'GET' ? 404 : 405).end(),
     );

@@ -1,4 +1,4 @@
-/** Answers of HTTP that ask to come later, come too slowly, or are not those of a store; and what messages say of clocks. */
+/** HTTP answers that ask for a delay, are too slow, or do not come from a store; and messages about clocks. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { hashedName, httpRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { always, answering } from '../../support/doubles/answering-server.js';
@@ -30,7 +30,7 @@ it.each([
 
 describe('a page, or another body, that answers with status 200 and an ETag', () => {
   const LOGIN = { 'Content-Type': 'text/html', ETag: '"65a1-2f"' };
-  /** Answers all but reads itself; `stands` is what the head has. */
+  /** Answers all requests except reads itself; `stands` is the body of the head. */
   const portal = (stands: string, headers: Record<string, string>, body: string) =>
     answering((request, response) =>
       request.method === 'GET'
@@ -49,7 +49,7 @@ describe('a page, or another body, that answers with status 200 and an ETag', ()
       state: 'unknown',
       cause: { code: 'remote' },
     });
-    // The token is that of the head, not of the answer.
+    // The token comes from the head, not from the answer.
     const own = await portal('mine', headers, body);
     expect(await own.remote.swapHead('main', '"1"', bytes('mine'))).toEqual({
       state: 'swapped',
@@ -66,12 +66,12 @@ describe('a page, or another body, that answers with status 200 and an ETag', ()
   });
 });
 
-describe('a clock that is wrong', () => {
+describe('a wrong clock', () => {
   const at = (minutes: number) => new Date(Date.now() + minutes * 60_000);
   it.each([
     [31, 'behind'],
     [-20, 'ahead of'],
-  ])('by %i minutes is told, by the header or the body of a refusal', async (minutes, way) => {
+  ])('by %i minutes is reported, by the header or the body of a refusal', async (minutes, way) => {
     const message = expect.stringMatching(
       new RegExp(`clock of this device is ${Math.abs(minutes)} minutes ${way}`),
     );
@@ -86,7 +86,7 @@ describe('a clock that is wrong', () => {
     });
   });
 
-  it('is not told where it is right', async () => {
+  it('is not reported where the clock is right', async () => {
     const { remote } = await always(403);
     await expect(remote.readHead('main')).rejects.toMatchObject({
       message: expect.not.stringContaining('clock'),
@@ -118,7 +118,7 @@ describe('a slow answer', () => {
   }
   const fake = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 
-  /** How a call ends, and after how many seconds; it must end within ten minutes. */
+  /** Returns the outcome of a call, and its seconds; it must end within ten minutes. */
   async function endOf(call: Promise<unknown>) {
     let end: unknown;
     call.then(
@@ -154,7 +154,7 @@ describe('a slow answer', () => {
     });
   });
 
-  it('of an object ends below 1 KiB a second, and is not asked for again', async () => {
+  it('of an object ends below 1 KiB a second, and is not requested again', async () => {
     fake();
     const seen: string[] = [];
     const end = await endOf(dripping(4 << 20, 900, 1000, seen).get(NAME));

@@ -1,4 +1,4 @@
-/** The objects of collections: what is written is read, and nothing else is. */
+/** The objects of collections: readers accept only the bytes that writers make. */
 import { describe, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
 import { HedgerowError } from '../../../src/index.js';
@@ -44,7 +44,7 @@ async function codeOf(call: () => Promise<unknown>): Promise<string> {
 }
 
 describe.each(SUITES)('in a remote %s', (_, scope) => {
-  it('records and marks are read as they were written', () =>
+  it('records and marks come back as they were written', () =>
     forSeeds(200, async (from) => {
       const [record, mark, salt] = [recordOf(from), markOf(from), from.bytes(16)];
       const recordBytes = await encodeRecord(record, salt, scope);
@@ -74,7 +74,7 @@ describe.each(SUITES)('in a remote %s', (_, scope) => {
   });
 });
 
-it('what no writer makes is refused, though its checksum is right', async () => {
+it('bytes that no writer makes are refused, though their checksum is right', async () => {
   const [[, plain] = []] = SUITES;
   if (plain === undefined) throw new Error('there is no plain suite');
   const from = random(7);
@@ -89,7 +89,7 @@ it('what no writer makes is refused, though its checksum is right', async () => 
   };
   const BODY = 24;
   const refused = [
-    // More marks than it may have, or than there are; a name of zeros; no length; one byte too many.
+    // More marks than a record may have, or than there are; a name of zeros; no length; one byte too many.
     () => decodeRecord(altered(record, BODY + 8, [9, 0]), plain),
     () => decodeRecord(altered(record, BODY + 8, [2, 0]), plain),
     () => decodeRecord(altered(record, BODY + 8, [0, 0]), plain),

@@ -73,7 +73,7 @@ describe('folderRemote()', () => {
     expect((await remote.readHead('main'))?.bytes).toEqual(bytes('state 69'));
   });
 
-  it('is swapped by several processes, and no step is lost', async () => {
+  it('loses no step when several processes swap', async () => {
     const folder = newFolder();
     const child = join(import.meta.dirname, 'remote-child.mjs');
     const [processes, steps] = isDeep ? [4, 25] : [2, 25];
@@ -128,7 +128,7 @@ describe('httpRemote() with serveRemote()', () => {
   const folder = newFolder();
   const token = 'a secret';
   for (const { name, run } of remoteContract) {
-    // The same over the folder alone, and the swaps of 32 clients over HTTP, find it too.
+    // The same tests over the folder alone, and the swaps of 32 clients over HTTP, find it too.
     const test = name.startsWith('8 writers') ? deep : it;
     test(`over a folder: ${name}`, async () => {
       const url = await served(folderRemote(folder), { deleteToken: token });
@@ -182,7 +182,7 @@ describe('httpRemote() with serveRemote()', () => {
     expect(statuses).toEqual([201, 304]);
   });
 
-  it('reads what a browser answers from its cache to the end, or it would be dropped there', async () => {
+  it('reads a cached answer of a browser to its end, so that the cache does not drop it', async () => {
     const url = await served(memoryRemote());
     const ends: string[] = [];
     const cached = (part: Uint8Array) => {
@@ -213,7 +213,7 @@ describe('httpRemote() with serveRemote()', () => {
     expect(await httpRemote({ url }).get(name)).toBeUndefined();
   });
 
-  it('gives the rest of an object from a byte on', async () => {
+  it('returns the rest of an object from a byte on', async () => {
     const url = await served(memoryRemote());
     const name = hashedName('p', bytes('0123456789'));
     await httpRemote({ url }).put(name, bytes('0123456789'));
@@ -224,7 +224,7 @@ describe('httpRemote() with serveRemote()', () => {
     expect(await answers[0]?.text()).toBe('456789');
   });
 
-  it('tells of swaps by server-sent events', async () => {
+  it('reports swaps by server-sent events', async () => {
     const url = await served(memoryRemote());
     const response = await fetch(`${url}events`);
     expect(response.headers.get('content-type')).toBe('text/event-stream');
@@ -240,7 +240,7 @@ describe('httpRemote() with serveRemote()', () => {
     await reader.cancel();
   });
 
-  it('refuses what no client sends', async () => {
+  it('refuses requests that no client sends', async () => {
     const url = await served(memoryRemote());
     const hash = 'a'.repeat(64);
     const status = async (method: string, path: string, headers = {}, body?: BodyInit) =>

@@ -43,7 +43,7 @@ describe.each(SUITES)('a pack of a remote %s', (_, scope) => {
         const frame = bytes.slice(at, at + length);
         const body = await table.open(nth, frame);
         expect(await whole(decodeDeltaBody(body, inflate))).toEqual(deltas[nth]);
-        // As another frame it is none.
+        // It does not open as another frame.
         const other = (nth + 1) % deltas.length;
         if (other === nth) continue;
         const error = await errorOf(() => table.open(other, frame));
@@ -52,7 +52,7 @@ describe.each(SUITES)('a pack of a remote %s', (_, scope) => {
     });
   });
 
-  it('is refused wherever it is cut off, and with each single bit flipped', async () => {
+  it('is refused wherever it is cut off, and with each flipped bit', async () => {
     const from = random(3);
     const deltas = [from.bytes(30), from.bytes(9), from.bytes(50)];
     const bytes = await encodePack(deltas, from.bytes(16), deflate, scope);

@@ -1,4 +1,4 @@
-/** Reads that are cut off go on where they were cut: of the adapters of the web, over real connections. */
+/** Cut reads go on at the cut: the adapters of the web, over real connections. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ afterEach(() => {
 
 type Answer = (response: ServerResponse, range: string | undefined, nth: number) => void;
 
-/** A server that answers the nth request as it is told to, and the ranges it was asked for. */
+/** A server that answers the nth request by a function, and the requested ranges. */
 async function serving(answer: Answer) {
   const ranges: (string | undefined)[] = [];
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -45,7 +45,7 @@ function cut(response: ServerResponse, body: Uint8Array, count: number): void {
 
 const fromOf = (range: string | undefined) => Number(/^bytes=(\d+)-/.exec(range ?? '')?.[1] ?? 0);
 
-/** The rest of the object from the range on; the whole of it without one. */
+/** Returns the rest of the object from the range on; the whole object without a range. */
 function head(
   response: ServerResponse,
   range: string | undefined,
@@ -74,7 +74,7 @@ describe('an answer that is cut off', () => {
     expect(ranges).toEqual([undefined, 'bytes=50000-', 'bytes=100000-', 'bytes=150000-']);
   });
 
-  it('and is a range goes on to the end of that range', async () => {
+  it('goes on to the end of its range if it is a range', async () => {
     const { ranges, remote } = await serving((response, range, nth) => {
       const body = OBJECT.subarray(fromOf(range), 200_000);
       response.writeHead(206, { 'Content-Length': body.length });
@@ -86,7 +86,7 @@ describe('an answer that is cut off', () => {
     expect(ranges).toEqual(['bytes=100000-199999', 'bytes=110000-199999']);
   });
 
-  it('of a server that ignores ranges: what is here is skipped', async () => {
+  it('skips the received bytes if the server ignores ranges', async () => {
     const { ranges, remote } = await serving((response, _, nth) => {
       const body = head(response, undefined);
       if (nth < 3) return cut(response, body, 70_000 * nth);
@@ -96,7 +96,7 @@ describe('an answer that is cut off', () => {
     expect(ranges).toEqual([undefined, 'bytes=70000-', 'bytes=140000-']);
   });
 
-  it('of a server that gives parts: all are asked for', async () => {
+  it('requests all parts if the server sends parts', async () => {
     const { ranges, remote } = await serving((response, range, nth) => {
       if (nth === 1) return cut(response, head(response, range), 1000);
       const from = fromOf(range);
@@ -108,7 +108,7 @@ describe('an answer that is cut off', () => {
     expect(ranges).toHaveLength(4);
   });
 
-  it('after its last byte is whole', async () => {
+  it('is whole after its last byte', async () => {
     const { ranges, remote } = await serving((response) => {
       response.writeHead(200, { 'Transfer-Encoding': 'chunked' });
       cut(response, OBJECT, LENGTH);
@@ -119,12 +119,12 @@ describe('an answer that is cut off', () => {
       return cut(response, OBJECT, LENGTH);
     });
     expect(isObject(await again.remote.get(NAME))).toBe(true);
-    // A server that knows no ranges sends nothing new: then it is unknown whether that was all.
+    // A server without ranges sends no new byte: the end of the object stays unknown.
     await expect(remote.get(NAME)).rejects.toMatchObject({ code: 'offline' });
     expect([again.ranges.length, ranges.length]).toEqual([2, 4]);
   });
 
-  it('without progress is offline after a few tries, and the next call goes on', async () => {
+  it('is offline after a few tries without progress, and the next call goes on', async () => {
     let isDown = true;
     const { ranges, remote } = await serving((response, range, nth) => {
       const body = head(response, range);
@@ -139,7 +139,7 @@ describe('an answer that is cut off', () => {
     expect(ranges[4]).toBe('bytes=80000-');
   });
 
-  it('of which nothing came is not asked for again', async () => {
+  it('is not requested again if no byte came', async () => {
     const { ranges, remote } = await serving((response, range) =>
       cut(response, head(response, range), 0),
     );
@@ -162,7 +162,7 @@ describe('an answer that is cut off', () => {
     expect(ranges).toEqual([undefined, 'bytes=60000-']);
   });
 
-  it('a byte at a time is given up', async () => {
+  it('fails if it brings a byte at a time', async () => {
     const ranges: (string | undefined)[] = [];
     const dripping = httpRemote({
       url: 'http://127.0.0.1/',
@@ -196,7 +196,7 @@ describe('the rest of an object', () => {
     ['that ends elsewhere', `bytes 50000-${LENGTH}/*`],
     ['of another length', `bytes 50000-${LENGTH - 1}/${LENGTH + 1}`],
     ['of another form', 'bytes 50000'],
-  ])('%s is refused, and nothing of it is kept', async (_, told) => {
+  ])('%s is refused, and no byte of it is kept', async (_, told) => {
     const { ranges, remote } = await rest(told);
     await expect(remote.get(NAME)).rejects.toMatchObject({ code: 'remote', retryable: false });
     expect(ranges).toHaveLength(2);
@@ -205,7 +205,7 @@ describe('the rest of an object', () => {
     expect(ranges[2]).toBeUndefined();
   });
 
-  it('that is gone is no object', async () => {
+  it('is no object if the object is gone', async () => {
     const { remote } = await serving((response, range, nth) => {
       if (nth === 1) return cut(response, head(response, range), 50_000);
       response.writeHead(404).end();
@@ -213,7 +213,7 @@ describe('the rest of an object', () => {
     expect(await remote.get(NAME)).toBeUndefined();
   });
 
-  it('that is refused for now is asked for by the next call', async () => {
+  it('is requested by the next call if it is refused for now', async () => {
     const { ranges, remote } = await serving((response, range, nth) => {
       if (nth === 2) return response.writeHead(503).end();
       const body = head(response, range);
@@ -225,7 +225,7 @@ describe('the rest of an object', () => {
     expect(ranges).toEqual([undefined, 'bytes=50000-', 'bytes=50000-']);
   });
 
-  it('is kept of at most 16 MiB, the newest', async () => {
+  it('is kept up to 16 MiB, the newest first', async () => {
     const [bytes, ranges] = [random(2).bytes(7 << 20), [] as (string | undefined)[]];
     const names = [1, 2, 3].map((nth) => hashedName('p', Uint8Array.of(nth)));
     const remote: Remote = httpRemote({

@@ -1,4 +1,4 @@
-/** Remotes in real stores of S3: one that keeps its promises, and one that ignores conditions. */
+/** Remotes in real S3 stores: one that keeps its promises, and one that ignores conditions. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ describe('s3Remote() with versitygw', () => {
     expect(listed.map(({ name }) => name).sort()).toEqual([...names].sort());
   });
 
-  it('tells wrong keys from a bucket that does not exist', async () => {
+  it('distinguishes wrong keys from a bucket that does not exist', async () => {
     const wrong = { ...CREDENTIALS, secretAccessKey: 'wrong' };
     const stranger = s3Remote({ ...options(), credentials: wrong });
     await expect(stranger.readHead('main')).rejects.toMatchObject({ code: 'remote-auth' });
@@ -91,7 +91,7 @@ describe('s3Remote() with s3rver, which ignores conditions', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is refused by the probe, which says what it did', async () => {
+  it('is refused by the probe, which reports the broken rule', async () => {
     const credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
     const remote = s3Remote({ endpoint, bucket: BUCKET, pathStyle: true, credentials });
     const swap = await remote.swapHead('main', undefined, bytes('one'));

@@ -1,4 +1,4 @@
-/** Stores that take one write of an object a second, and refuse more, as R2 and Google's do; probes of them, and what those leave. */
+/** Stores that take one write of an object a second, as R2 and Google's do; and probes, with their leftovers. */
 import { expect, it } from 'vitest';
 import { Changes } from '../../../src/engine/read/changes.js';
 import { HedgerowError, memory, open } from '../../../src/index.js';
@@ -36,7 +36,7 @@ async function waiting(
   return { db, link: await createLink({ ...host, ...rest }, remote, options, tools), waits };
 }
 
-/** Says 503 where `inner` says 429. */
+/** Answers 503 where `inner` answers 429. */
 const unavailable = (inner: Remote): Remote => ({
   ...inner,
   async swapHead(...call): Promise<Swap> {
@@ -89,7 +89,7 @@ it('a collection waits for such a store, too', async () => {
   expect((await one.link.collect()).waiting).toBeDefined();
 });
 
-it('probeRemote finds what is wrong about a slow store, too', async () => {
+it('probeRemote finds the faults of a slow store, too', async () => {
   const clock = new Clock();
   const store = slowStore(clock);
   const liar: Remote = {
@@ -103,7 +103,7 @@ it('probeRemote finds what is wrong about a slow store, too', async () => {
   await expect(probeRemote(liar)).rejects.toEqual(failure('remote-unsafe'));
 });
 
-/** The answers of swaps, and how often each was asked for. */
+/** The answers of swaps, and the number of requests for each. */
 const answered = (inner: Remote, answer: () => Swap | Promise<Swap>) => {
   const seen = { swaps: 0 };
   const swapHead = async () => {
@@ -133,13 +133,13 @@ it.each([
   await expect(link.push()).rejects.toMatchObject({ code: 'remote', status });
   expect(seen.swaps).toBe(swaps);
   expect(waits).toHaveLength(swaps - 1);
-  // A push that is refused for now is made later.
+  // A later push repeats a push that is refused for now.
   const healed = await waiting(inner, { probe: false }, clock);
   await healed.db.put('b', 1);
   expect(await healed.link.push()).toMatchObject({ isPushed: true });
 });
 
-it('a swap waits as long as the store asks for, and knows itself when it was written', async () => {
+it('a swap waits as long as the store asks for, and recognises itself after a write', async () => {
   const clock = new Clock();
   const inner = memoryRemote();
   let refusals = 0;
@@ -168,7 +168,7 @@ function counted(inner: Remote) {
   return { swaps, remote: { ...inner, swapHead } };
 }
 
-it('a remote is probed once, not by each device', async () => {
+it('one device probes a remote for all', async () => {
   const inner = memoryRemote();
   const [one, other] = [counted(inner), counted(inner)];
   const [a, b] = [
@@ -188,7 +188,7 @@ it('a remote is probed once, not by each device', async () => {
   expect(listed).toEqual(['h/%7eprobe', 'h/main']);
 });
 
-it('a verdict of another version, or one that cannot be written, leads to a probe', async () => {
+it('a verdict of another version, or a failed write of a verdict, leads to a probe', async () => {
   const inner = memoryRemote();
   await inner.swapHead('~probe', undefined, new TextEncoder().encode('hedgerow probe 0'));
   const one = counted(inner);
@@ -236,7 +236,7 @@ it.each([
     (await inner.list('h/')).filter(({ name }) => name.startsWith('h/%7eprobe-'));
   expect(await probes()).toHaveLength(1);
   const server = await device(inner);
-  // One that is at work now stays.
+  // A probe in progress stays.
   expect(await server.link.collect()).toBeDefined();
   expect(await probes()).toHaveLength(1);
   for (let day = 0; day < 2; day++) {

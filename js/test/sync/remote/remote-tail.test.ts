@@ -1,4 +1,4 @@
-/** The tails of heads, and their logs: how entries come, move into logs, and leave. */
+/** The tails of heads, and their logs: entries come, move into logs, and leave. */
 import { describe, expect, it } from 'vitest';
 import { sameBytes } from '../../../src/base/bytes.js';
 import { hex } from '../../../src/base/hex.js';
@@ -129,7 +129,7 @@ describe('a tail', () => {
     }
   });
 
-  it('of many packs and logs leaves a head of at most 5,900 bytes', async () => {
+  it('leaves a head of at most 5,900 bytes with many packs and logs', async () => {
     const from = random(1);
     const branch = new Branch(from);
     const pack = () => ({ nameBytes: from.bytes(32), length: 1000, edits: 3 });
@@ -163,7 +163,7 @@ describe('a tail', () => {
     expect(branch.head.logs).toHaveLength(16);
   });
 
-  it('spills deltas that are long', async () => {
+  it('spills long deltas', async () => {
     const from = random(1);
     const branch = new Branch(from);
     expect(await branch.add(rowsOf(from), inline(from, 4097))).toBe('spill');
@@ -197,7 +197,7 @@ describe('a tail', () => {
     expect(await branch.add(rowsOf(from), object(from, 1))).toBe('head');
   });
 
-  it('refuses a step that changes nothing', async () => {
+  it('refuses a step without changes', async () => {
     const from = random(1);
     const head = emptyHead(from);
     const call = () =>
@@ -205,7 +205,7 @@ describe('a tail', () => {
     expect((await errorOf(call)).code).toBe('invalid-argument');
   });
 
-  it('takes a tree that the branch has had twice where it was last', () => {
+  it('uses the last place of a tree that the branch has had twice', () => {
     const from = random(1);
     const [first, second] = [rowsOf(from), rowsOf(from)];
     let head = emptyHead(from);
@@ -236,7 +236,7 @@ describe('a log', () => {
     if (hasAllSeeds(200)) expect(count).toBeGreaterThan(100);
   });
 
-  it('is refused wherever it is cut off, and with each single bit flipped', async () => {
+  it('is refused wherever it is cut off, and with each flipped bit', async () => {
     const { bytes } = await randomLog();
     await forCuts(bytes, async (cut) => {
       const error = await errorOf(() => decodeLog(cut, PLAIN_SCOPE));
@@ -259,7 +259,7 @@ describe('a log', () => {
     }
   }
 
-  it('that the head does not name so is refused', async () => {
+  it('is refused if the head names it differently', async () => {
     const { head, logs } = await randomLog();
     const last = logs.at(-1) as Tail;
     const other = random(1).bytes(32);

@@ -1,6 +1,6 @@
 /**
- * The objects of `vectors/remote/objects.json`, which another writer has made, and those of `sealed.json`, which are
- * encrypted: what they say, and what is refused.
+ * The objects of `vectors/remote/objects.json`, which another writer has made, and the encrypted objects of
+ * `sealed.json`: their contents, and the refused ones.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -76,7 +76,7 @@ const sealed = vectorsOf<{
   refused: (SealedVector & Refused)[];
 }>('sealed');
 
-/** Where an object of the sealed vectors belongs. */
+/** The place of an object of the sealed vectors. */
 function scopeOf({ context }: SealedVector, epoch = 1): Scope {
   const keys = (wanted: number) => {
     const key = sealed.keys[wanted];
@@ -85,14 +85,14 @@ function scopeOf({ context }: SealedVector, epoch = 1): Scope {
   return { ...remoteKeys({ keys, place: sealed.place, epoch }), contextBytes: unhex(context) };
 }
 
-/** All parts of what a call gives. */
+/** Returns all parts of a result. */
 async function whole(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = [];
   for await (const part of parts) all.push(part);
   return concatBytes(all);
 }
 
-/** The deltas of a pack. */
+/** Returns the deltas of a pack. */
 async function deltasOf(bytes: Uint8Array, scope: Scope): Promise<Uint8Array[]> {
   const deltas: Uint8Array[] = [];
   for await (const delta of decodePack(bytes, inflate, scope)) deltas.push(await whole(delta));
@@ -138,7 +138,7 @@ function headOf(head: HeadRecord, salt: string) {
     sums: sums.map((one) => ({
       name: hex(new TextEncoder().encode(one.name)),
       root: hex(one.rootBytes),
-      // Numbers that JSON has are written as such.
+      // Numbers that JSON can hold are written as such.
       sum: one.sum === 0n ? 0 : `${one.sum}`,
     })),
   };
@@ -146,7 +146,7 @@ function headOf(head: HeadRecord, salt: string) {
 
 const saltOf = (bytes: Uint8Array) => bytes.slice(8, 24);
 
-/** The first bytes of a hash. */
+/** Returns the first bytes of a hash. */
 function startHex(start: number): string {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, start, true);
@@ -154,7 +154,7 @@ function startHex(start: number): string {
   return hex(bytes);
 }
 
-/** What deflating makes that stores: one block. */
+/** Returns the stored form of deflate: one block. */
 function stored(plain: Uint8Array): Uint8Array {
   const head = new Uint8Array(5);
   const view = new DataView(head.buffer);
@@ -190,7 +190,7 @@ const READERS: Record<string, (bytes: Uint8Array, scope: Scope) => Promise<Readi
       expect(await whole(decodeDeltaBody(frame, inflate))).toEqual(deltas[nth]);
       frames.push(frame);
     }
-    // Deflating has many encodings; what is inflated has one.
+    // Deflating has many encodings; the inflated bytes have one.
     expect(await deltasOf(await encodePack(deltas, salt, deflate, scope), scope)).toEqual(deltas);
     const stored = [...frames];
     const again = await encodePack(
@@ -217,7 +217,7 @@ const READERS: Record<string, (bytes: Uint8Array, scope: Scope) => Promise<Readi
     const stored = frames.map((frame) => frame.slice(4));
     const by = async () => stored.shift() as Uint8Array;
     const again = await encodeFrames('nodes', records, salt, by, scope);
-    // What a directory would tell of it opens each frame, too.
+    // The front in a directory opens each frame, too.
     const alone = await frameOpener('nodes', again.front, scope);
     for (const [nth, { at, length }] of places.entries()) {
       expect(await alone(nth, bytes.subarray(at, at + length))).toEqual(frames[nth]);
@@ -278,12 +278,12 @@ Object.assign(READERS, OTHERS);
 const read = async ({ kind, bytes }: Vector, scope: Scope = PLAIN_SCOPE) =>
   READERS[kind]?.(unhex(bytes), scope);
 
-/** Checks that it is refused as the vector says. */
+/** Expects the refusal that the vector names. */
 async function expectRefused(vector: Vector & Refused, scope?: Scope): Promise<void> {
   const { kind, code, offset } = vector;
   const error = await read(vector, scope).catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(HedgerowError);
-  // What is deflated is counted from where it begins.
+  // Offsets of deflated bytes count from their beginning.
   const isInside = kind === 'pack' && offset !== undefined && offset <= 4 && offset % 4 === 0;
   const object = code === 'wrong-key' || isInside ? undefined : kind;
   expect(error).toMatchObject({ code, ...(object && { object }) });
@@ -291,7 +291,7 @@ async function expectRefused(vector: Vector & Refused, scope?: Scope): Promise<v
 }
 
 describe('an object of the vectors', () => {
-  it('of each kind is there', () => {
+  it('exists for each kind', () => {
     const kinds = (all: readonly Vector[]) => [...new Set(all.map(({ kind }) => kind))].sort();
     expect(kinds(objects)).toEqual(Object.keys(READERS).sort());
     expect(kinds(refused)).toEqual(Object.keys(READERS).sort());
@@ -310,7 +310,7 @@ describe('an object of the vectors', () => {
 });
 
 describe('an object of the vectors that are encrypted', () => {
-  it('of each kind is there', () => {
+  it('exists for each kind', () => {
     const kinds = (all: readonly Vector[]) => [...new Set(all.map(({ kind }) => kind))].sort();
     expect(kinds(sealed.objects)).toEqual(Object.keys(READERS).sort());
     expect(kinds(sealed.refused)).toEqual(Object.keys(READERS).sort());

@@ -50,7 +50,7 @@ describe('names of objects', () => {
     );
   });
 
-  it('in any other spelling are none', () => {
+  it('are refused in any other spelling', () => {
     const hash = 'a'.repeat(64);
     const others = [
       'h/Main',
@@ -79,7 +79,7 @@ describe('names of objects', () => {
     expect(parseName('hedgerow')).toEqual({ kind: 'config' });
   });
 
-  it('of packs are the BLAKE3 of their bytes', () => {
+  it('are the BLAKE3 of the bytes of a pack', () => {
     // The first two vectors of BLAKE3.
     expect(hashedName('p', new Uint8Array())).toBe(
       'p/af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262',
@@ -174,7 +174,7 @@ describe('probeRemote()', () => {
     });
   }
 
-  it('tells of a network that fails, instead of a verdict', async () => {
+  it('reports a failing network, and no verdict', async () => {
     const remote = faultyRemote(memoryRemote(), { seed: 1, chances: { offline: 1 } });
     await expect(probeRemote(remote)).rejects.toMatchObject({ code: 'offline', retryable: true });
   });
@@ -186,7 +186,7 @@ describe('faultyRemote()', () => {
     ...{ lost: 0.05, landed: 0.1, stale: 0.1, missing: 0.05 },
   };
 
-  /** Counts to 40 over a remote with all faults; what it did, step by step. */
+  /** Counts to 40 over a remote with all faults; returns its steps. */
   async function play(seed: number) {
     const inner = memoryRemote({ now: () => 0 });
     const remote = faultyRemote(inner, { seed, chances: CHANCES });
@@ -209,7 +209,7 @@ describe('faultyRemote()', () => {
     return { done, counts: [...remote.counts].sort() };
   }
 
-  it('fails in the same way for the same seed, and in another for another', async () => {
+  it('fails in the same way for the same seed, and in another way for another', async () => {
     expect(await play(7)).toEqual(await play(7));
     expect((await play(7)).done).not.toEqual((await play(8)).done);
   });
@@ -222,7 +222,7 @@ describe('faultyRemote()', () => {
     expect([...seen].sort()).toEqual(Object.keys(CHANCES).sort());
   });
 
-  it('lets a write land whose answer is lost', async () => {
+  it('applies a write whose answer is lost', async () => {
     const inner = memoryRemote();
     const remote = faultyRemote(inner, { seed: 1, chances: { landed: 1 } });
     const swap = await remote.swapHead('main', undefined, bytes('one'));

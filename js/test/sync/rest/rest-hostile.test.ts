@@ -1,4 +1,4 @@
-/** Answers of a server of plain rows that are none: each is a typed error, and rows and changes are as they were. */
+/** Wrong answers of a server of plain rows: each is a typed error, and rows and changes stay as they were. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import { type RestLink, type RestOptions, rest } from '../../../src/sync/rest/index.js';
@@ -17,7 +17,7 @@ const text = (body: string, status = 200, type = 'application/json') =>
 const json = (value: unknown, status = 200) => text(JSON.stringify(value), status);
 const put = { op: 'put', key: 'x', value: 1 };
 
-/** A store with a pulled row and a change that waits. */
+/** A store with a pulled row and a waiting change. */
 async function bound(answers: {
   pull?: () => Response;
   push?: () => Response;
@@ -87,7 +87,7 @@ describe('a pull', () => {
     ['404', () => json({}, 404), 'remote'],
     ['410', () => json({}, 410), 'remote-gone'],
     ['503', () => json({}, 503), 'remote'],
-  ])('that is answered with %s changes nothing', async (_, pull, code) => {
+  ])('changes no row after the answer %s', async (_, pull, code) => {
     const [, link, checkUnchanged] = await bound({ pull, options: { maxPullBytes: 4000 } });
     await expect(link.pull()).rejects.toEqual(failure(code as never));
     await checkUnchanged();
@@ -105,13 +105,13 @@ describe('a push', () => {
     ['more than is read', () => text(`"${'x'.repeat(2 << 20)}"`), 'remote'],
     ['401', () => json({}, 401), 'remote-auth'],
     ['500', () => json({}, 500), 'remote'],
-  ])('that is answered with %s changes nothing', async (_, push, code) => {
+  ])('changes no row after the answer %s', async (_, push, code) => {
     const [, link, checkUnchanged] = await bound({ push });
     await expect(link.push()).rejects.toEqual(failure(code as never));
     await checkUnchanged();
   });
 
-  it('that is answered 409 for ever ends', async () => {
+  it('ends if the server always answers 409', async () => {
     let tries = 0;
     const push = () => {
       tries += 1;

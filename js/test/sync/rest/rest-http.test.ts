@@ -1,4 +1,4 @@
-/** A server of plain rows that is asked over HTTP. */
+/** A server of plain rows over HTTP. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** A server of HTTP that answers as it is told. */
+/** A server of HTTP that answers by a function. */
 async function served(
   answer: (body: unknown, request: IncomingMessage, response: ServerResponse) => void,
 ) {
@@ -30,7 +30,7 @@ async function served(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-it('addresses are asked by POST, with a token that is renewed once', async () => {
+it('addresses get POSTs, with a token that is renewed once', async () => {
   const double = new RestDouble();
   double.set({ a: 1 });
   const seen: string[] = [];

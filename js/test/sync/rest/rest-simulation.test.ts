@@ -1,8 +1,8 @@
 /**
  * Devices and a server of plain rows, over a network that loses requests and answers, by a seed. Devices crash at any
- * write of their storage, and the server changes rows by itself. Each device sets a field of its own to a higher number
- * with each edit: so an edit that was lost, and one that was taken back, shows. When the faults end, every device has the
- * server's rows, and in them is the last edit of each device and key that was acknowledged.
+ * write of their storage, and the server changes rows by itself. Each edit of a device sets its own field to a higher
+ * number: so a lost or reverted edit shows. When the faults end, every device has the server's rows, with the last
+ * acknowledged edit of each device and key.
  */
 import { expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Storage, type Store } from '../../../src/index.js';
@@ -37,7 +37,7 @@ class Device {
   #db: Store | undefined;
   #link: RestLink | undefined;
   readonly #field: string;
-  /** The last edit of each key that was acknowledged here. */
+  /** The last acknowledged edit of each key here. */
   readonly edits = new Map<string, number>();
 
   constructor(from: Random, server: RestDouble, field: string) {
@@ -88,7 +88,7 @@ class Device {
     return rowsOf(this.#db as Store);
   }
 
-  /** Runs `step`, after which storage may fail: then the device starts anew. */
+  /** Runs `step`, after which storage may fail: then the device starts again. */
   async may(step: () => Promise<unknown>): Promise<void> {
     if (this.#from.below(4) === 0) this.#writes = this.#from.below(6);
     try {
@@ -144,7 +144,7 @@ async function simulate(
       totals.own += 1;
     }
   }
-  // Twice: what the last one has pushed comes to the first in the second round.
+  // Twice: the edits of the last device reach the first in the second round.
   for (let round = 0; round < 2; round++) for (const device of devices) await device.settle();
   const { rows } = server;
   for (const [at, device] of devices.entries()) {
@@ -159,10 +159,10 @@ async function simulate(
   totals.stale += server.requests.stale;
 }
 
-it('of all seeds none loses an edit, and all devices end with the rows of the server', async () => {
+it('devices of all seeds lose no edit and end with the rows of the server', async () => {
   const seeds = await forSeeds(200, simulate);
   console.log(`rest, ${seeds.length} seeds: ${JSON.stringify(totals)}`);
-  // A simulation without any of these shows nothing.
+  // Without each of these the simulation is meaningless.
   if (hasAllSeeds(500))
     for (const total of Object.values(totals)) expect(total).toBeGreaterThan(10);
 });

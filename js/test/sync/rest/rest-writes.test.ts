@@ -1,4 +1,4 @@
-/** A store that REST is bound to is written as any other: a pull undoes no write, of whatever kind, and a push sends it. */
+/** A store bound to REST accepts all kinds of writes: a pull undoes no write, and a push sends it. */
 import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import { rest } from '../../../src/sync/rest/index.js';
@@ -7,7 +7,7 @@ import { rowsOf } from '../../support/worlds/sync-devices.js';
 
 interface Given {
   readonly db: Store;
-  /** The root before the row `b` was changed here. */
+  /** The root before the change of row `b`. */
   readonly before: string;
 }
 

@@ -1,4 +1,4 @@
-/** A server of plain rows: what changes here is pushed, what changes there is merged, and nothing is lost or sent twice. */
+/** A server of plain rows: local changes are pushed, remote changes are merged, and no change is lost or sent twice. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { memory, type OpenOptions, open, type Store } from '../../../src/index.js';
 import { memoryRemote } from '../../../src/sync/remote/index.js';
@@ -51,7 +51,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-it('rows come, and go as net changes with what they are based on', async () => {
+it('rows arrive, and leave as net changes with their bases', async () => {
   const server = new RestDouble();
   server.set({ a: { n: 1 }, b: { n: 2 }, c: { n: 3 } });
   const { db, link, pushes } = await client(server);
@@ -81,7 +81,7 @@ it('rows come, and go as net changes with what they are based on', async () => {
   expect(await rowsOf(db)).toEqual(server.rows);
 });
 
-it('what is known of the server outlives the handle', async () => {
+it('the known state of the server outlives the handle', async () => {
   const server = new RestDouble();
   server.set({ a: 1 });
   const storage = memory();
@@ -132,7 +132,7 @@ it('a policy may ask a person', async () => {
   expect(await rowsOf(db)).toEqual({ a: 'mine, as decided' });
 });
 
-it('a policy that gives nothing deletes a row only if one side has deleted it', async () => {
+it('a policy that returns undefined deletes a row only if one side has deleted it', async () => {
   const server = new RestDouble();
   server.set({ a: 1, b: 1, c: 1 });
   const seen: string[] = [];
@@ -152,7 +152,7 @@ it('a policy that gives nothing deletes a row only if one side has deleted it', 
   expect([await rowsOf(db), await all(link.conflicts())]).toMatchObject([{ a: 'mine' }, [{}, {}]]);
 });
 
-it('what the server refuses is taken back, told and logged; later changes of it stay', async () => {
+it('a refused change is undone, reported and logged; later changes of its row stay', async () => {
   const server = new RestDouble();
   server.set({ a: 1, b: 1, c: 1 });
   const told: RefusedChange[] = [];
@@ -209,7 +209,7 @@ it('a change whose answer was lost is no conflict with the change after it', asy
   await expect(link.push()).rejects.toEqual(failure('offline'));
   await db.put('a', { n: 3 });
   isLost = false;
-  // Else the server, which has 2 by now, would win against 3.
+  // Otherwise the server, which has 2 by now, would win against 3.
   expect(await link.pull()).toMatchObject({ conflicts: 0 });
   expect(await rowsOf(db)).toEqual({ a: { n: 3 } });
   await link.push();
@@ -217,7 +217,7 @@ it('a change whose answer was lost is no conflict with the change after it', asy
   expect(await all(link.conflicts())).toEqual([]);
 });
 
-it('many changes go in batches, each of which is accepted for itself', async () => {
+it('many changes go in batches, each accepted on its own', async () => {
   const server = new RestDouble();
   let left = 2;
   const { db, link, pushes } = await client(server, {
@@ -236,7 +236,7 @@ it('many changes go in batches, each of which is accepted for itself', async () 
   expect(await rowsOf(db)).toEqual(server.rows);
 });
 
-it('rows of before are changes, and indexes follow what is pulled', async () => {
+it('existing rows are changes, and indexes follow pulled rows', async () => {
   const server = new RestDouble();
   server.set({ a: { n: 5 } });
   const db = await open('app', { storage: memory(), indexes: { byN: { path: ['/n'] } } });
@@ -256,7 +256,7 @@ it('rows of before are changes, and indexes follow what is pulled', async () => 
   expect((await db.verify()).faults).toEqual([]);
 });
 
-it('a loop keeps it in sync, and tells what a person should know', async () => {
+it('a loop keeps a store in sync, and reports its states', async () => {
   const server = new RestDouble();
   const states: string[] = [];
   let isDown = false;
@@ -297,7 +297,7 @@ it('bytes go to a function, and not as JSON', async () => {
   await expect(other.link.push()).rejects.toEqual(failure('unsupported'));
 });
 
-it('what is no option, or the name of a remote, is refused', async () => {
+it('wrong options, and the name of a remote, are refused', async () => {
   const server = new RestDouble();
   const db = await open('app', { storage: memory() });
   stores.push(db);
@@ -319,7 +319,7 @@ it('what is no option, or the name of a remote, is refused', async () => {
   expect(server.requests.pull).toBe(0);
 });
 
-it('a link whose rows of the server were deleted by a repair pulls all rows, and deletes none', async () => {
+it('a link that lost its copy of the server pulls all rows, and deletes no row', async () => {
   const server = new RestDouble();
   server.set({ a: { n: 1 }, b: { n: 2 } });
   const { db, link } = await client(server);

@@ -1,4 +1,4 @@
-/** Functions of an app that hand out what requests need, and fail: offline is offline, and a refusal is a refusal. */
+/** Functions of an app that supply requests, and fail: a network error is offline, and a refusal is a refusal. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/index.js';
@@ -17,7 +17,7 @@ type Give = () => never | Promise<never>;
 const at = { url: 'http://127.0.0.1:9/' };
 const bucket = { endpoint: 'http://127.0.0.1:9', bucket: 'rooms' };
 
-/** A call that asks a function of the app, and a loop that does. */
+/** A call that uses a function of the app, and a loop with the same call. */
 const asks: Record<
   string,
   (give: Give) => Promise<{ call: () => Promise<unknown>; loop: Looping }>
@@ -83,7 +83,7 @@ describe.each(Object.keys(asks))('%s', (name) => {
     ['a fetch of browsers', () => Promise.reject(new TypeError('Failed to fetch'))],
     ['AbortError', () => Promise.reject(named('AbortError'))],
     ['NetworkError', () => Promise.reject(named('NetworkError'))],
-  ])('is offline where it fails as the network does: %s', async (_, give: Give) => {
+  ])('is offline after an error of the network: %s', async (_, give: Give) => {
     const { call, loop } = await begin(give);
     await expect(call()).rejects.toMatchObject({
       ...{ name: 'HedgerowError', code: 'offline', isSent: false },
@@ -104,7 +104,7 @@ describe.each(Object.keys(asks))('%s', (name) => {
     ],
     ['no error', () => Promise.reject('status 403')],
     ['a mistake of the app', () => (undefined as unknown as { no: () => never }).no()],
-  ])('is remote-auth where it throws otherwise: %s', async (_, give: Give) => {
+  ])('is remote-auth after any other error: %s', async (_, give: Give) => {
     const { call, loop } = await begin(give);
     await expect(call()).rejects.toMatchObject({
       ...{ name: 'HedgerowError', code: 'remote-auth', cause: expect.anything() },
@@ -115,7 +115,7 @@ describe.each(Object.keys(asks))('%s', (name) => {
     await running.stop();
   });
 
-  it('hands on an error of ours', async () => {
+  it('passes on a HedgerowError', async () => {
     const { call } = await begin(() => Promise.reject(new HedgerowError('remote-gone', 'room')));
     await expect(call()).rejects.toMatchObject({ code: 'remote-gone', message: 'room' });
   });
@@ -156,7 +156,7 @@ it.each(['token', 'sign', 'credentials'])('the wait for %s ends with the signal'
   await expect(call).rejects.toMatchObject({ code: 'aborted' });
 });
 
-it('sign says by undefined what it does not allow', async () => {
+it('sign refuses a request by undefined', async () => {
   const remote = s3Remote({ prefix: 'room/', sign: () => undefined });
   await expect(remote.remove(['h/main'])).rejects.toMatchObject({
     ...{ code: 'remote-auth', message: 'DELETE room/h/main: it is not allowed' },
@@ -167,7 +167,7 @@ it('sign says by undefined what it does not allow', async () => {
   }
 });
 
-it('a token that the server refuses is asked for again, once', async () => {
+it('a refused token is requested again, once', async () => {
   const { url, seen } = await answering((request, response) =>
     request.headers.authorization === 'Bearer 2'
       ? response.writeHead(200, { ETag: '"1"' }).end()

@@ -1,4 +1,4 @@
-/** What functions of the app that make requests may give or throw by mistake: no row counts as taken, and nothing is `offline`. */
+/** Wrong results and exceptions of an app's request functions: no row counts as taken, and no mistake is `offline`. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
@@ -118,7 +118,7 @@ describe('an exception of the function', () => {
     }
   });
 
-  it('of the network is offline', async () => {
+  it('is offline if it comes from the network', async () => {
     for (const thrown of OFFLINE) {
       const failing = async () => {
         throw thrown;
@@ -130,7 +130,7 @@ describe('an exception of the function', () => {
     }
   });
 
-  it('is told by a loop, which is failing', async () => {
+  it('is reported by a loop, which is failing', async () => {
     const thrown = new Error('title is too long');
     const states: Any[] = [];
     const { link } = await bound({
@@ -149,7 +149,7 @@ describe('an exception of the function', () => {
 });
 
 describe('an answer of a pull', () => {
-  it('that JSON would lose a part of is refused, as a patch is', async () => {
+  it('is refused if JSON would lose a part, as in a patch', async () => {
     const values = [
       Number.NaN,
       new Map(),
@@ -167,7 +167,7 @@ describe('an answer of a pull', () => {
     }
   });
 
-  it('that is none is a bad response', async () => {
+  it('is a bad response if it is malformed', async () => {
     for (const answer of [
       5,
       'text',
@@ -195,7 +195,7 @@ describe('an answer of a pull', () => {
     }
   });
 
-  it('of mutators with errors is no push', async () => {
+  it('does not acknowledge calls of mutators if it has errors', async () => {
     const db = await store();
     for (const body of [{ errors: [{ message: 'denied' }] }, { ok: false }, { error: 'denied' }]) {
       const app = await mutators(db, {
@@ -210,7 +210,7 @@ describe('an answer of a pull', () => {
   });
 });
 
-it('what is no store is refused by name', async () => {
+it('a value that is not a store is refused by name', async () => {
   const db = await store();
   for (const none of [undefined, null, 5, {}, Promise.resolve(db)] as Any[]) {
     const endpoints = { pull: () => new Response(), push: () => new Response() };

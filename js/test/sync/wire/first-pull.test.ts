@@ -1,4 +1,4 @@
-/** The first pull: how far it is, whether it has ever ended, and an answer of it that is a file. */
+/** The first pull: its progress, whether it has ever ended, and answers that are files. */
 import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import type { Progress, PullRequest, ServerState } from '../../../src/sync/mutators/index.js';
@@ -13,7 +13,7 @@ const ROWS = Array.from({ length: 20_000 }, (_, nth) => {
 const answerOf = (patch: readonly object[], cookie: unknown = 1) =>
   JSON.stringify({ cookie, lastMutationIDChanges: {}, patch });
 
-/** A response whose body comes in parts; after `until` of them it fails, or never goes on. */
+/** A response with a body in parts; after `until` of them it fails, or never goes on. */
 function inParts(body: string, { until = 8, end = 'fail' as 'fail' | 'hang', headers = {} } = {}) {
   const bytes = new TextEncoder().encode(body);
   const size = Math.ceil(bytes.length / 8);
@@ -35,13 +35,13 @@ function inParts(body: string, { until = 8, end = 'fail' as 'fail' | 'hang', hea
   return new Response(stream, { headers: { ...length, ...headers } });
 }
 
-/** The two kinds of links to a server, by what gives their answers. */
+/** The two kinds of links to a server, each with its answers. */
 const LINKS = [
   ['mutators', (db: Store, pull: () => Response) => bind(db, new ServerDouble(theirs), { pull })],
   ['rest', (db: Store, pull: () => Response) => rest(db, { pull, push: () => undefined })],
 ] as const;
 
-it.each(LINKS)('%s tell how far a pull is, and nothing of one without rows', async (_, link) => {
+it.each(LINKS)('%s report the progress of a pull, and are silent without rows', async (_, link) => {
   const db = await store();
   let answer = () => inParts(answerOf(ROWS));
   const app = await link(db, () => answer());
@@ -60,7 +60,7 @@ it.each(LINKS)('%s tell how far a pull is, and nothing of one without rows', asy
   answer = () => json(JSON.parse(answerOf([], 2)));
   await app.pull({ onProgress });
   expect(told).toEqual([]);
-  // Encoded bytes are not those that are counted.
+  // The length counts encoded bytes, and the progress counts decoded ones.
   answer = () => inParts(answerOf(ROWS, 3), { headers: { 'content-encoding': 'x' } });
   const loop = app.sync({ onProgress, pauseMs: 0 });
   await expect.poll(() => told.at(-1)?.fraction).toBe(1);
@@ -68,13 +68,13 @@ it.each(LINKS)('%s tell how far a pull is, and nothing of one without rows', asy
   await loop.stop();
 });
 
-it('a store that was never filled is told from one that is empty at the server, in all tabs', async () => {
+it('a store that was never filled differs from a store that is empty at the server, in all tabs', async () => {
   const server = new ServerDouble(theirs);
   const storage = memory();
   const [db, second] = [await store({ storage }), await store({ storage })];
   const app = await bind(db, server);
   const other = await bind(second, server);
-  // What is made or taken back here is no row of the server.
+  // Rows made or dropped here are no rows of the server.
   await app.mutate.add(1);
   expect(await app.drop(app.pending()[0] as never)).toBe(true);
   expect([app.state.isFilled, other.state.isFilled]).toEqual([false, false]);
@@ -85,14 +85,14 @@ it('a store that was never filled is told from one that is empty at the server, 
   expect(await db.count()).toBe(0);
   await expect.poll(() => other.state.isFilled).toBe(true);
   await app.close();
-  // The rows stay until those of the server replace them.
+  // The rows stay until new rows of the server replace them.
   server.forget();
   await other.pull();
   expect(other.state.isFilled).toBe(true);
   expect((await bind(await store({ storage }), server)).state.isFilled).toBe(true);
 });
 
-it('rest tells it too', async () => {
+it('rest shows it too', async () => {
   const storage = memory();
   const db = await store({ storage });
   const how = { pull: () => ({ cookie: 1, patch: [] }), push: () => undefined };
@@ -107,7 +107,7 @@ it('rest tells it too', async () => {
   ]);
 });
 
-/** An app whose first pull is answered by a file. */
+/** An app whose first pull gets a file. */
 function withFile(server: ServerDouble, file: () => Response) {
   const asked: string[] = [];
   const pull = (request: PullRequest) => {
@@ -135,7 +135,7 @@ function published() {
   return { server, file };
 }
 
-it('a file is the first pull; calls from before it stay on top, and the next pull brings what is newer', async () => {
+it('a file is the first pull; calls from before it stay on top, and the next pull brings newer rows', async () => {
   const { server, file } = published();
   const { asked, options } = withFile(server, () => inParts(file));
   const db = await store();
@@ -149,7 +149,7 @@ it('a file is the first pull; calls from before it stay on top, and the next pul
   expect([await db.count(), asked]).toEqual([20_002, ['file', 'server']]);
 });
 
-it('a file that is cut off, or a page that is closed in it, leaves nothing, and the next try begins anew', async () => {
+it('a cut file, or a page that closes during it, leaves no row, and the next try begins again', async () => {
   const { server, file } = published();
   const storage = memory();
   let how: Parameters<typeof inParts>[1] = { until: 5 };
@@ -174,7 +174,7 @@ it('a file that is cut off, or a page that is closed in it, leaves nothing, and 
   expect(await again.verify()).toMatchObject({ ok: true });
 });
 
-it('of two tabs at once one loads the file', async () => {
+it('one of two tabs at once loads the file', async () => {
   const { server, file } = published();
   const storage = memory();
   const { asked, options } = withFile(server, () => inParts(file));

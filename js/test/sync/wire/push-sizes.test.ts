@@ -1,4 +1,4 @@
-/** Requests of a push stay below what a server takes, in bytes of UTF-8; what it refuses with 413 goes in halves. */
+/** Requests of a push stay below the server's limit, in bytes of UTF-8; after 413 a push sends halves. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
@@ -36,7 +36,7 @@ async function restOf(most: number, options: { maxPushBytes?: number } = {}) {
 }
 
 describe('a push of rows', () => {
-  it('has requests of at most 256 KiB of UTF-8, whatever letters there are', async () => {
+  it('has requests of at most 256 KiB of UTF-8, for any letters', async () => {
     for (const letter of ['a', 'ü', '語', '😀', '"', '\n']) {
       const { db, link, sizes } = await restOf(300 << 10);
       await db.putMany(
@@ -48,7 +48,7 @@ describe('a push of rows', () => {
     }
   });
 
-  it('has requests of the size that is asked for', async () => {
+  it('has requests of the size in its options', async () => {
     const { db, link, sizes } = await restOf(1 << 30, { maxPushBytes: 10_000 });
     await db.putMany(Array.from({ length: 300 }, (_, n) => [`k${n}`, 'x'.repeat(100)]));
     await link.push();
@@ -58,7 +58,7 @@ describe('a push of rows', () => {
     }
   });
 
-  it('goes on in halves where the server takes less, and tells of a row that it does not take alone', async () => {
+  it('goes on in halves where the server takes less, and reports a row that is too large alone', async () => {
     const { db, link, server, refused } = await restOf(5_000);
     await db.putMany(Array.from({ length: 300 }, (_, n) => [`k${n}`, 'x'.repeat(100)]));
     await db.put('k150+', 'y'.repeat(6_000));
@@ -67,7 +67,7 @@ describe('a push of rows', () => {
     expect(refused).toMatchObject([{ key: 'k150+', why: { status: 413 } }]);
     expect(refused[0]?.why).toBeInstanceOf(HedgerowError);
     expect(await link.isPending()).toBe(false);
-    // As any change that is refused: the row is that of the server again, and the log has what it was.
+    // As with any refused change: the row is the server's again, and the log has the local value.
     expect(await db.get('k150+')).toBeUndefined();
     const logged = [];
     for await (const one of link.conflicts()) logged.push(one);
@@ -105,7 +105,7 @@ describe('a push of calls', () => {
     expect(app.pending()).toEqual([]);
   });
 
-  it('goes on in halves, and tells of a call that is not taken alone', async () => {
+  it('goes on in halves, and reports a call that is too large alone', async () => {
     const rejected: unknown[] = [];
     const { db, app } = await openIssues(5_000, { onRejected: (call) => void rejected.push(call) });
     const ids = Array.from({ length: 60 }, (_, n) => `${n}`);
@@ -127,7 +127,7 @@ describe('a push of calls', () => {
   });
 });
 
-it('options of sizes are those of both', async () => {
+it('mutators check the same size options as rest', async () => {
   const db = await store();
   const endpoint = () => new Response();
   const bad = mutators(db, { mutators: ours, pull: endpoint, push: endpoint, maxPushBytes: 0 });

@@ -1,4 +1,4 @@
-/** What tests use of Node's `fs/promises`: files of the repository, which Vite serves. */
+/** The part of Node's `fs/promises` that tests use: Vite serves the files of the repository. */
 import { Buffer } from '../buffer.js';
 
 export async function readFile(url: URL): Promise<Buffer> {

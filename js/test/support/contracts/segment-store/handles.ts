@@ -4,7 +4,7 @@ import { batch, bytes, generationOf, idsOf, move, segment } from './records.js';
 import { type ContractCase, fact } from './scene.js';
 
 export const handles: readonly ContractCase[] = [
-  fact('a store is not created when that is not wanted', async (scene) => {
+  fact('an open that must find its store creates no store', async (scene) => {
     const { storage, name, equal, open } = scene;
     const find = async () => {
       const handle = await storage.open(name, { mustExist: true });
@@ -25,7 +25,7 @@ export const handles: readonly ContractCase[] = [
     equal(await codeOf(find()), 'store-not-found', 'a deleted store');
   }),
 
-  fact('a handle whose store goes is told once', async ({ storage, name, equal, closed }) => {
+  fact('a handle hears once that its store is gone', async ({ storage, name, equal, closed }) => {
     let told = 0;
     const handle = await storage.open(name, { onGone: () => told++ });
     const done = await storage.open(name, { onGone: () => told++ });
@@ -75,7 +75,7 @@ export const handles: readonly ContractCase[] = [
     equal(whole, wrote ? [2, [2, 3]] : [1, []], 'state');
   }),
 
-  fact('destroy leaves an empty store, and takes a missing one', async (scene) => {
+  fact('destroy leaves an empty store, and accepts a missing one', async (scene) => {
     const { open, storage, name, equal } = scene;
     const store = await open();
     await store.write(batch([segment(1)], move(0)));
@@ -108,7 +108,7 @@ export const handles: readonly ContractCase[] = [
     await closed(old.read([1]), 'read');
   }),
 
-  fact('stores with like or odd names are apart', async ({ storage, name, equal, same }) => {
+  fact('stores with similar or odd names are separate', async ({ storage, name, equal, same }) => {
     const odd = [
       '',
       'a-b',
@@ -125,7 +125,7 @@ export const handles: readonly ContractCase[] = [
     ];
     // Composed and decomposed forms look the same.
     const names = [...odd, 'e\u0301', 'x'.repeat(200)].map((one) => `${name}/${one}`);
-    // An empty name and one that is a member of every object, as they are.
+    // An empty name and the name of a member of every object are ordinary names.
     names.push('', '__proto__');
     for (const one of names) await storage.destroy(one);
     const stores = await Promise.all(names.map((one) => storage.open(one)));

@@ -1,4 +1,4 @@
-/** What was written is loaded. */
+/** A load returns everything that was written. */
 import { batch, bytes, generationOf, idsOf, move, segment } from './records.js';
 import { type ContractCase, fact } from './scene.js';
 
@@ -66,7 +66,7 @@ export const loads: readonly ContractCase[] = [
     equal([idsOf(none), generationOf(none)], [[], 1], 'all known');
   }),
 
-  fact('load gives what came since a move, and with a later one at least that', async (scene) => {
+  fact('load gives at least the segments since a move', async (scene) => {
     const { equal } = scene;
     const store = await scene.open();
     await store.write(batch([segment(1)], move(0)));
@@ -89,7 +89,7 @@ export const loads: readonly ContractCase[] = [
     equal(refs.map(({ name }) => name).sort(), ['main', 'other'], 'refs');
   }),
 
-  fact('load since the moves of several refs finds what came with any ref', async (scene) => {
+  fact('a load since the moves of several refs finds the segments of each ref', async (scene) => {
     const { equal } = scene;
     const store = await scene.open();
     for (const [at, name] of ['b', 'd', 'main'].entries()) {
@@ -99,7 +99,7 @@ export const loads: readonly ContractCase[] = [
     const known = new Set([0, 1, 10, 11, 20, 21]);
     const since = ['main', 'b', 'd'].map((name) => ({ name, generation: 2 }));
     equal(idsOf(await store.load(known, since)), [], 'nothing new');
-    // New refs before, between and behind those that are known, and moves of some of these.
+    // New refs sort before, between and behind the known refs, some of which move.
     for (const [at, name] of ['a', 'c', 'z'].entries()) {
       await store.write(batch([segment(30 + at)], move(0, at, name)));
     }
@@ -121,7 +121,7 @@ export const loads: readonly ContractCase[] = [
     );
   }),
 
-  fact('a load names all stored segments, those too that are known', async ({ open, equal }) => {
+  fact('a load names all stored segments, also the known ones', async ({ open, equal }) => {
     const store = await open();
     await store.write(batch([segment(5), segment(2)], move(0)));
     await store.write(batch([segment(9)], move(1)));

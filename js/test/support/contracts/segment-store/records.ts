@@ -1,4 +1,4 @@
-/** Records that the cases of the storage contract write, and what they look at in a load. */
+/** Records that the cases of the storage contract write, and views of a load that they compare. */
 import type {
   RefMove,
   SegmentRecord,
@@ -6,7 +6,7 @@ import type {
   WriteBatch,
 } from '../../../../src/storage/segment-store.js';
 
-/** Bytes that tell their seed and their position. */
+/** Bytes that depend on their seed and their position. */
 export function bytes(length: number, seed: number): Uint8Array {
   const result = new Uint8Array(length);
   for (let i = 0; i < length; i++) result[i] = seed * 31 + i * 7 + (i >> 8);

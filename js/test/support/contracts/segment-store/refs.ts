@@ -4,7 +4,7 @@ import { batch, bytes, generationOf, idsOf, move, segment } from './records.js';
 import { type ContractCase, fact } from './scene.js';
 
 export const refs: readonly ContractCase[] = [
-  fact('a ref moves from 0 once, then from where it stands', async ({ open, equal }) => {
+  fact('a ref moves from 0 once, and then from its generation', async ({ open, equal }) => {
     const store = await open();
     equal(await store.write(batch([], move(1))), false, 'a ref that does not exist');
     equal(await store.write(batch([], move(0))), true, 'first move');
@@ -15,7 +15,7 @@ export const refs: readonly ContractCase[] = [
     equal(generationOf(await store.load()), 2, 'generation');
   }),
 
-  fact('a refused write leaves nothing behind', async ({ open, equal, same }) => {
+  fact('a refused write has no effect', async ({ open, equal, same }) => {
     const store = await open();
     await store.write(batch([segment(1)], move(0, 5)));
     const changed = { ...segment(2), id: 1 };
@@ -30,7 +30,7 @@ export const refs: readonly ContractCase[] = [
     equal(await store.write(batch([segment(7)], move(1))), true, 'and the store goes on');
   }),
 
-  fact('refs are apart, and any string is a name', async ({ open, equal }) => {
+  fact('refs are separate, and any string is a name', async ({ open, equal }) => {
     const store = await open();
     const names = ['', '0', 'a/b', 'A/b', '__proto__', 'constructor', '🌿', 'main'];
     for (const [i, name] of names.entries()) {
@@ -64,7 +64,7 @@ export const refs: readonly ContractCase[] = [
     }
   }),
 
-  fact('refs are moved and deleted together, or none of them is', async (scene) => {
+  fact('a write moves and deletes all of its refs, or leaves all', async (scene) => {
     const { equal, open } = scene;
     const store = await open();
     const drop = (name: string, expected: number) => ({ name, expected, isDropped: true as const });
@@ -114,14 +114,14 @@ export const refs: readonly ContractCase[] = [
     );
   }),
 
-  fact('what came with the moves of a ref stays when the ref is deleted', async (scene) => {
+  fact('segments that came with a ref outlast the ref', async (scene) => {
     const { equal, same, open } = scene;
     const [store, other] = [await open(), await open()];
     const lengths = [100, 100_000, 0, 20_000];
     for (const [at, length] of lengths.entries()) {
       await store.write(batch([segment(at, length)], move(at, at, 'b')));
     }
-    // Known to another handle, as what a move carried.
+    // Another handle knows it because a move carried it.
     equal(idsOf(await other.load()), [0, 1, 2, 3], 'before');
     await store.delete([2]);
     const drop = { name: 'b', expected: 4, isDropped: true as const };
@@ -139,12 +139,12 @@ export const refs: readonly ContractCase[] = [
     equal(idsOf(await (await open()).load()), [1], 'deleted in the end');
   }),
 
-  fact('history tells the moves of a ref, newest first', async (scene) => {
+  fact('history lists the moves of a ref, newest first', async (scene) => {
     const { open, equal, same } = scene;
     const store = await open();
     equal(await store.history('main'), [], 'before the first move');
     await store.write(batch([], move(0, 70, 'other')));
-    // Some carry a small segment, some come with a large one, some with none.
+    // Some moves carry a small segment, one comes with a large segment, some have no segment.
     const written = [[segment(1)], [segment(2, 100_000)], [], [segment(3)], []];
     for (const [at, segments] of written.entries()) {
       equal(await store.write(batch(segments, move(at, 20 + at))), true, `move ${at}`);

@@ -1,4 +1,4 @@
-/** What the cases of `../segment-store-contract.ts` have in common: stores, and assertions. */
+/** Stores and assertions that the cases of `../segment-store-contract.ts` share. */
 import { HedgerowError } from '../../../../src/base/errors.js';
 import type { SegmentStore, Storage } from '../../../../src/storage/segment-store.js';
 
@@ -7,24 +7,24 @@ export type Assert = (condition: unknown, message: string) => void;
 
 export interface ContractCase {
   readonly name: string;
-  /** May run many times on one storage: it begins with a store of its own that is empty. */
+  /** Can run many times on one storage: it begins with an empty store of its own. */
   run(storage: Storage, assert: Assert): Promise<void>;
 }
 
-/** What the body of a case gets. */
+/** The parameters of a case's body. */
 interface Scene {
   readonly assert: Assert;
   readonly storage: Storage;
   /** Name of the case's store, which does not exist at the start. */
   readonly name: string;
-  /** One more handle of the case's store. */
+  /** Opens one more handle of the case's store. */
   open(): Promise<SegmentStore>;
   equal(actual: unknown, expected: unknown, message: string): void;
   same(actual: Uint8Array | undefined, expected: Uint8Array, message: string): void;
   closed(call: Promise<unknown>, message: string): Promise<void>;
 }
 
-/** A case on an empty store, whose handles are closed after it. */
+/** A case on an empty store; its handles are closed after it. */
 export function fact(name: string, body: (scene: Scene) => Promise<void>): ContractCase {
   return {
     name,

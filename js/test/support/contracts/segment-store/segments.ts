@@ -3,7 +3,7 @@ import { batch, bytes, generationOf, idsOf, LARGEST_ID, move, segment } from './
 import { type ContractCase, fact } from './scene.js';
 
 export const segments: readonly ContractCase[] = [
-  fact('read answers in the order asked, with undefined for the unknown', async (scene) => {
+  fact('read answers in the requested order, with undefined for unknown ids', async (scene) => {
     const store = await scene.open();
     await store.write(batch([segment(1), segment(2), segment(3)]));
     const ids = [3, 77, 1, 3, 0];
@@ -88,7 +88,7 @@ export const segments: readonly ContractCase[] = [
     );
   }),
 
-  fact('segments may be empty or large, and their ids as large as can be', async (scene) => {
+  fact('a store takes empty and large segments, and the largest ids', async (scene) => {
     const { open, equal, same } = scene;
     const store = await open();
     const empty = { id: 3, segmentBytes: new Uint8Array(), tableBytes: new Uint8Array() };
@@ -137,11 +137,11 @@ export const segments: readonly ContractCase[] = [
     await storage.destroy(other);
   }),
 
-  fact('segments that moves have carried are deleted, and the refs stay', async (scene) => {
+  fact('delete removes segments that moves have carried, and the refs stay', async (scene) => {
     const { open, equal, same } = scene;
     const store = await open();
     await store.write(batch([segment(1), segment(2), segment(3)], move(0)));
-    // Carried by its move, where an adapter has that.
+    // Where an adapter can, the move carries this segment.
     await store.write(batch([segment(4)], move(1)));
     await store.write(batch([segment(5)], move(2)));
     await store.write(batch([segment(6)]));
@@ -170,7 +170,7 @@ export const segments: readonly ContractCase[] = [
     );
   }),
 
-  fact('delete removes segments with their tables and nothing else', async (scene) => {
+  fact('delete removes only the given segments, with their tables', async (scene) => {
     const { open, equal } = scene;
     const store = await open();
     await store.write(batch([segment(1), segment(2), segment(3)], move(0)));
@@ -186,7 +186,7 @@ export const segments: readonly ContractCase[] = [
     );
   }),
 
-  fact('a deletion with a fence deletes nothing unless the ref stands there', async (scene) => {
+  fact('a deletion with a fence has no effect unless the ref is there', async (scene) => {
     const { open, equal } = scene;
     const store = await open();
     const first = { ...move(0), name: 'fence' };

@@ -1,19 +1,18 @@
 /**
- * A small IndexedDB in memory whose transactions fail as those of real engines do when there is no
- * room. When anything happens follows from a seed.
+ * A small IndexedDB in memory whose transactions fail for lack of room as they do in real engines. A seed decides the
+ * order of events.
  *
- * What it has of each engine was seen in the real one (`docs/reliability.md`):
+ * Its behaviour for each engine was seen in the real one (`docs/reliability.md`):
  *
  * - `chromium`: all requests succeed, and the commit fails: `abort` without an `error` event.
  * - `webkit`: the request fails; after `commit()` the error of the transaction stays `null`.
- * - `firefox`: either the commit fails, and all is undone; or a request fails, all before it is
- *   undone, and of those that were queued behind it **some take effect each for itself**, until the
- *   page hears of the failure. The next transaction that writes takes deletions only. A deletion may
- *   want room, too. When `commit()` was called before a request fails, the failure does not abort the
- *   transaction: the requests behind it end each for itself, and when the last of them fails, too, the
- *   transaction is told to be **complete**.
+ * - `firefox`: either the commit fails and all is undone, or a request fails and everything before it is undone. In the
+ *   second case **some of the requests queued behind it take effect singly**, until the page hears of the failure. The
+ *   next transaction that writes accepts deletions only. A deletion may need room, too. If `commit()` was called before
+ *   a request fails, the failure does not abort the transaction: the requests behind it end one by one, and if the last
+ *   of them fails, too, the transaction is reported as **complete**.
  *
- * Besides, connections are lost, with a transaction that is being committed made or not.
+ * Connections are lost, too: a transaction whose commit is under way is then made or not.
  */
 import type { Random } from '../../random.js';
 import {
@@ -37,19 +36,19 @@ import {
 
 const QUOTA = 'QuotaExceededError';
 const FAILED = (name: string) => new DOMException(name, name);
-/** Not that of fake timers. */
+/** The real one: tests replace the global with a fake. */
 const schedule = setImmediate.bind(undefined);
 
 export class HostileEngine implements Backend {
   readonly kind: EngineKind;
   readonly happened = nothingHappened();
-  /** Bytes that all databases may have. */
+  /** Bytes that all databases together may have. */
   quota = Number.POSITIVE_INFINITY;
-  /** How often a tick loses a connection. */
+  /** The chance that a tick loses a connection. */
   losing = 0;
-  /** What the next requests fail with, by the name of the error: when made, or when executed. */
+  /** Errors of the next requests, by name, and whether they come at the call or at its execution. */
   faults: { readonly at: 'call' | 'request'; readonly name: string }[] = [];
-  /** The next commit of a write loses its connection, and is made or not. */
+  /** The next commit of a write loses its connection, and is made or undone. */
   lostCommit: 'made' | 'undone' | undefined;
   /** The names of all databases that were opened. */
   readonly openedNames: string[] = [];
@@ -58,10 +57,10 @@ export class HostileEngine implements Backend {
   readonly #from: Random;
   readonly #databases = new Map<string, Map<string, Records>>();
   #connections = new Set<HostileDatabase>();
-  /** Connections of processes that have ended: what is asked of them is never answered. */
+  /** Connections of processes that have ended: their requests are never answered. */
   readonly #dead = new WeakSet<HostileDatabase>();
   #running: Running[] = [];
-  /** Openings and deletions, which wait for connections to close. */
+  /** Openings and deletions that wait for connections to close. */
   #waiting: (() => boolean)[] = [];
   #isPumping = false;
   #life = 0;
@@ -71,7 +70,7 @@ export class HostileEngine implements Backend {
     this.#from = from;
   }
 
-  /** Names of databases that a suspended tab is about to make: openings of them wait. */
+  /** Names of databases that a suspended tab is about to make: openings of these wait. */
   readonly suspended = new Set<string>();
 
   /** Bytes of all databases. */
@@ -80,12 +79,12 @@ export class HostileEngine implements Backend {
     return all.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** What a database holds, by object store; `undefined` when there is none. */
+  /** Returns the content of a database by object store; `undefined` if there is no such database. */
   stored(name: string): ReadonlyMap<string, Records> | undefined {
     return this.#databases.get(name);
   }
 
-  /** The process ends: nothing under way is committed, and nobody hears of anything any more. */
+  /** Ends the process: it commits no running transaction and dispatches no more events. */
   end(): void {
     this.#life += 1;
     this.#running = [];
@@ -177,7 +176,7 @@ export class HostileEngine implements Backend {
     });
   }
 
-  /** Throws when the next request is to be refused. */
+  /** Throws if the next request is to be refused. */
   check(): void {
     const fault = this.#takeFault('call');
     if (fault !== undefined) throw fault;
@@ -188,14 +187,14 @@ export class HostileEngine implements Backend {
     return FAILED(this.faults.shift()?.name ?? '');
   }
 
-  /** Undoes all, as far as the page asks for it: that works in every engine. */
+  /** Undoes everything at the page's request: that works in every engine. */
   abort(transaction: HostileTransaction): void {
     const one = this.#running.find((other) => other.transaction === transaction);
     one?.changed.clear();
     if (one !== undefined) this.#tellAborted(one, null);
   }
 
-  /** One event. */
+  /** Runs one event. */
   #tick(): void {
     const from = this.#from;
     if (this.losing > 0 && from.next() < this.losing) this.#loseOne();
@@ -266,7 +265,7 @@ export class HostileEngine implements Backend {
     transaction.answers.push({ request, result });
   }
 
-  /** What was queued behind the failure, and is executed before the page knows of that. */
+  /** Executes a request that was queued behind the failure, before the page knows of that. */
   #takesEffectAlone({ transaction }: Running, operation: Operation): boolean {
     if (this.#from.below(2) === 0) return false;
     const { stores } = transaction.db;
@@ -299,12 +298,12 @@ export class HostileEngine implements Backend {
       return;
     }
     this.#tellFailed(one, request, error);
-    // After `commit()` the page aborts nothing any more.
+    // The page can no longer abort after `commit()`.
     const isLeft = one.isBroken && transaction.isCommitAsked;
     if (!transaction.isFinished && !isLeft) this.#tellAborted(one, error);
   }
 
-  /** The end of a transaction that has failed after `commit()`. */
+  /** Ends a transaction that failed after `commit()`. */
   #endBroken(one: Running): void {
     const { transaction } = one;
     if (one.endsComplete) {
@@ -354,7 +353,7 @@ export class HostileEngine implements Backend {
     if (!event.isStopped) this.happened.heard += 1;
   }
 
-  /** The page hears that all is undone, whether it is or not. */
+  /** Reports to the page that everything is undone, true or not. */
   #tellAborted(one: Running, error: DOMException | null): void {
     const { transaction } = one;
     const isNull = this.kind === 'webkit' && transaction.isCommitAsked;
@@ -377,7 +376,7 @@ export class HostileEngine implements Backend {
     this.#lose(this.#from.pick([...this.#connections]), () => this.#from.below(2) === 0);
   }
 
-  /** A connection is lost: what is being committed is committed or not, and nobody is told. */
+  /** Loses a connection: a commit under way is made or not, and the page does not hear which. */
   #lose(database: HostileDatabase, isMade: () => boolean): void {
     this.happened.lostConnections += 1;
     for (const one of this.#running.filter(({ transaction }) => transaction.db === database)) {

@@ -1,4 +1,4 @@
-/** Puts an engine in the place of the platform's. */
+/** Puts an engine in the place of the platform's IndexedDB. */
 import type { HostileEngine } from './engine.js';
 import {
   HostileCursor,
@@ -11,7 +11,7 @@ import {
 } from './objects.js';
 import { HostileKeyRange } from './records.js';
 
-/** What the browsers call themselves whose IndexedDB an engine is like. */
+/** The user agents of the browsers, by engine. */
 const AGENTS = {
   chromium:
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0',
@@ -19,7 +19,7 @@ const AGENTS = {
   webkit: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0',
 };
 
-/** `engine` stands in for the platform's own, or for one that is not there; returns what ends that. */
+/** Puts `engine` in the place of the platform's IndexedDB, if there is one; returns a function that ends that. */
 export function install(engine: HostileEngine): () => void {
   const { locks } = globalThis.navigator ?? {};
   const globals = {

@@ -1,7 +1,7 @@
-/** What a page sees of the hostile IndexedDB: requests, transactions, object stores, databases. */
+/** The objects of the hostile IndexedDB that a page sees: requests, transactions, object stores, databases. */
 import { copyOf, type Key, type Query, Records } from './records.js';
 
-/** An event, as far as anybody looks at one. */
+/** The part of an event that listeners look at. */
 export class HostileEvent {
   readonly type: string;
   readonly target: Target;
@@ -75,19 +75,19 @@ export class HostileOpenRequest extends HostileRequest {
   onblocked: Listener | null = null;
 }
 
-/** One request as the engine has it. */
+/** A request as the engine has it. */
 export interface Operation {
   readonly request: HostileRequest;
   readonly store: string;
-  /** Writes may want room. */
+  /** A write may need room. */
   readonly writes: 'put' | 'delete' | undefined;
   run(records: Records): unknown;
 }
 
-/** What the engine does for the objects. */
+/** The engine, as the objects call it. */
 export interface Backend {
   begin(transaction: HostileTransaction): void;
-  /** Called when there is something to do. */
+  /** Called when the engine has work to do. */
   wake(): void;
   /** Called before a request is taken. */
   check(): void;
@@ -109,7 +109,7 @@ export class HostileTransaction extends Target {
   /** It takes no more requests. */
   isFinished = false;
   isCommitAsked = false;
-  /** Firefox, after a quota error: only deletions are taken. */
+  /** Whether it accepts deletions only: Firefox does so after a quota error. */
   readonly isCleanup: boolean;
   /** Made and not yet executed; executed and not yet answered. */
   readonly operations: Operation[] = [];
@@ -230,7 +230,7 @@ export class HostileStore {
     return this.transaction.request(this.name, (records) => records.delete(undefined), 'delete');
   }
 
-  /** Walks over what was there when it was asked for, which no write of these transactions changes. */
+  /** Walks over the records of the time of the request; no write of these transactions changes them. */
   openCursor(query?: Query, direction = 'next'): HostileRequest {
     const request = this.#read((records) => {
       const found = records.select(query);

@@ -64,7 +64,7 @@ export interface StoredRecord {
   readonly value: unknown;
 }
 
-/** What a record takes of the quota. */
+/** Returns the bytes of a record that count towards the quota. */
 const RECORD_BYTES = 64;
 
 function bytesIn(value: unknown): number {
@@ -75,7 +75,7 @@ function bytesIn(value: unknown): number {
 
 const sizeOf = ({ value }: StoredRecord) => RECORD_BYTES + bytesIn(value);
 
-/** As structured clone does it, for what the adapter stores. */
+/** Clones the values that the adapter stores, as structured clone does. */
 export function copyOf(value: unknown): unknown {
   if (value instanceof Uint8Array) return new Uint8Array(value);
   if (typeof value === 'object' && value !== null) return structuredClone(value);
@@ -96,7 +96,7 @@ export class Records {
     return new Records(this.#sorted);
   }
 
-  /** Those of a query in ascending order. */
+  /** Returns the records of a query in ascending order. */
   select(query: Query): StoredRecord[] {
     return this.#sorted.filter(({ key }) => isIn(query, key));
   }

@@ -1,4 +1,4 @@
-/** What the hostile engine knows of a transaction, and what it counts. */
+/** A transaction as the hostile engine has it, and the engine's counts. */
 import type { HostileTransaction, Operation } from './objects.js';
 import type { Records } from './records.js';
 
@@ -7,13 +7,13 @@ export type EngineKind = 'chromium' | 'firefox' | 'webkit';
 /** A transaction as the engine has it. */
 export interface Running {
   readonly transaction: HostileTransaction;
-  /** What it has changed, by object store. */
+  /** The stores that it has changed, by name. */
   readonly changed: Map<string, Records>;
   /** Why it cannot be committed. */
   failure: DOMException | undefined;
-  /** All before its failure is undone, and each request now takes effect for itself. */
+  /** Everything before its failure is undone, and each request now takes effect singly. */
   isBroken: boolean;
-  /** After `commit()`: it is told to be complete, since the last of its requests has failed, too. */
+  /** Its last request failed after `commit()`, and the engine reports it as complete. */
   endsComplete: boolean;
   isCommitted: boolean;
 }
@@ -29,7 +29,7 @@ export function runningOf(transaction: HostileTransaction): Running {
   };
 }
 
-/** What an operation works on: what the transaction sees, of its own when it is to change that. */
+/** Returns the records that an operation sees; for a write, the transaction's own copy. */
 export function recordsOf(
   { transaction, changed }: Running,
   { store, writes }: Operation,
@@ -50,17 +50,17 @@ export function growthOf({ transaction, changed }: Running): number {
   return sum;
 }
 
-/** What has happened, so that a test knows that it has tested something. */
+/** Counts of events: a test uses them to check that its case occurred. */
 export interface Happened {
   openings: number;
   transactions: number;
   quotaAborts: number;
   /** Requests of aborted transactions that took effect. */
   partial: number;
-  /** Transactions that were told to be complete, though requests of them failed and what came before was undone. */
+  /** Transactions that were reported as complete although requests failed and earlier ones were undone. */
   falselyComplete: number;
   lostConnections: number;
-  /** Events of failures that came as far as the database, and in Firefox to the page's handler. */
+  /** Events of failures that reached the database, and in Firefox the page's handler. */
   heard: number;
 }
 
