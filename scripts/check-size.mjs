@@ -18,7 +18,7 @@ const BUDGET_BYTES = 159_500;
 /** For the scripts and the WebAssembly that a page fetches to open a store with `hedgerow/slim`. */
 const SLIM_BUDGET_BYTES = 162_800;
 /** For its scripts alone: it exposes a module that is inlined by mistake. */
-const SLIM_SCRIPT_BUDGET_BYTES = 47_000;
+const SLIM_SCRIPT_BUDGET_BYTES = 47_200;
 /** The entries that a page can load without a store. */
 const ENTRIES = [
   { name: 'sum-proof', file: 'core/sum-proof/index.js', budget: 6_000 },
@@ -28,7 +28,7 @@ const ENTRIES = [
   { name: 'worker', file: 'worker/index.js', budget: 10_000 },
   { name: 's3', file: 'sync/remote/adapters/s3.js', budget: 9_700 },
   { name: 'inspector', file: 'inspector/index.js', budget: 1_500 },
-  { name: 'encryption', file: 'sync/encryption/index.js', budget: 21_000 },
+  { name: 'encryption', file: 'sync/encryption/index.js', budget: 21_100 },
   { name: 'trace', file: 'inspector/trace.js', budget: 3_500 },
 ];
 /** For the page of the inspector, which is no part of an app. */
@@ -94,7 +94,7 @@ const ROOMS = [
     name: 'sync',
     file: 'sync/link/index.ts',
     others: /^\.\.\/(?!remote\/)/,
-    budget: 23_900,
+    budget: 24_000,
     later: 9_000,
   },
 ];
