@@ -194,7 +194,7 @@ export const FEATURES = [
     tests: [
       [
         'js/test/sync/encryption/signed-remote.test.ts',
-        'in an engine without %s are `unsupported`',
+        'are `unsupported` in an engine without %s, before any request',
       ],
     ],
   },
