@@ -16,7 +16,7 @@ export const RUST_LAYERS = [
   [['boundary']],
   [['chunk', 'value']],
   [['node/*'], ['sum_piece']],
-  [['form']], // checks the format of each kind of chunk
+  [['chunk_check']], // checks the format of each kind of chunk
   [['segment/*']],
   [['cache/*']],
   [['step']], // a step names the segments of the cache that it needs

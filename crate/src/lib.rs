@@ -39,8 +39,8 @@ pub mod sum_update;
 
 pub use hedgerow_sums as sum_tree;
 pub use hedgerow_trees::{
-    batch, boundary, cache, chunk, error, form, hash, json, key, le, limits, node, order, output,
-    rows, secret, segment, step, sum_piece, tree, value,
+    batch, boundary, cache, chunk, chunk_check, error, hash, json, key, le, limits, node, order,
+    output, rows, secret, segment, step, sum_piece, tree, value,
 };
 
 #[cfg(target_arch = "wasm32")]

@@ -1,6 +1,6 @@
 //! Reads of chunks: they select a copy and check it.
 //!
-//! A chunk from storage is checked against its hash and decoded by its kind ([`form`](crate::form))
+//! A chunk from storage is checked against its hash and decoded by its kind ([`chunk_check`](crate::chunk_check))
 //! when it is first read. It then counts as checked while it stays in memory.
 //!
 //! If a chunk is stored more than once, an undamaged copy is used. A copy that was found damaged is
@@ -9,8 +9,8 @@
 use super::known::Segment;
 use super::{Cache, Fetch, Want};
 use crate::chunk::{ChunkKind, VERSION};
+use crate::chunk_check;
 use crate::error::{DecodeError, Error, Field};
-use crate::form;
 use crate::hash::Hash;
 use crate::limits::{MAX_LEVEL, SEGMENT_BYTES};
 use crate::node::{Inner, Node};
@@ -109,7 +109,7 @@ impl Cache {
         {
             return Err(Error::UnsupportedFormat { version: *version });
         }
-        form::check(bytes)
+        chunk_check::check(bytes)
             .map_err(|cause| Error::CorruptChunk { hash: *hash, cause: Some(cause) })?;
         segment.marks.set_checked(chunk);
         self.hit(used);

@@ -3,11 +3,11 @@
 
 mod constraints;
 mod decimal;
-mod form;
 mod members;
 mod name;
 mod normal;
 mod number;
+mod number_form;
 mod order;
 mod pointer;
 mod string;

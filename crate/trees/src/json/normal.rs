@@ -9,9 +9,9 @@
 //! copied in runs, and others are rewritten. Members in another order are recorded, and moved at the
 //! end.
 
-use crate::json::form::{Form, form};
 use crate::json::name::is_name;
 use crate::json::number::{push_number, skip_number};
+use crate::json::number_form::{Form, form};
 use crate::json::order::{Moves, Name, Open, empty};
 use crate::json::string::{normalize_string, scan_string};
 use crate::json::token::{JsonFault, deeper, expect, skip_space, skip_word};

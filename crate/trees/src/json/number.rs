@@ -135,7 +135,7 @@ fn value(text: &[u8], scan: NumberScan) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::form::{Form, form};
+    use crate::json::number_form::{Form, form};
     use alloc::string::String;
 
     fn scan(text: &str) -> NumberScan {

@@ -4,9 +4,9 @@
 //! nearly always is, but `JSON.rawJSON` can insert any number or string, and a `Proxy` can list its
 //! members in any order.
 
-use crate::json::form::{Form, form};
 use crate::json::name::{array_index, is_name as is_name_of};
 use crate::json::number::skip_number;
+use crate::json::number_form::{Form, form};
 use crate::json::string::scan_string;
 use crate::json::token::{JsonFault, deeper, expect, skip_space, skip_word};
 use crate::limits::MAX_JSON_DEPTH;

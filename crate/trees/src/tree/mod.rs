@@ -1,10 +1,10 @@
 //! Trees: ordered maps of entries in content-addressed nodes.
 
 mod builder;
+mod canonical;
 mod census;
 mod cursor;
 mod diff;
-mod form;
 mod lockstep;
 mod merge;
 mod multi_get;

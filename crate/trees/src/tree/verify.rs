@@ -13,7 +13,7 @@ use crate::hash::Hash;
 use crate::json::{Scanner, TextFault};
 use crate::node::{Inner, Node};
 use crate::step::{Budget, Step};
-use crate::tree::form::is_canonical;
+use crate::tree::canonical::is_canonical;
 use crate::tree::segments_ahead::SegmentsAhead;
 use crate::tree::value_check::{Checked, ValueCheck};
 use crate::tree::{Range, Tree, top};
