@@ -1,9 +1,10 @@
 // Checks the direction of imports in both source trees: a file may import only files of lower layers
-// and of its own room, and imports must not form a cycle.
+// and of its own room, and imports must not form a cycle. Imports of Rust tests, fuzz targets and their helpers
+// must not form a cycle either.
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { checkRust, checkTypeScript } from './lib/layers.mjs';
+import { checkCircles, checkRust, checkTypeScript } from './lib/layers.mjs';
 import { ROOT } from './lib/run.mjs';
 
 // From low to high. Each line is a layer, each list in it a room: files of one room may import each other, rooms of one
@@ -41,6 +42,14 @@ export const SUM_LAYERS = [
   [['multi_get'], ['scan'], ['diff'], ['merge'], ['follow']],
   [['prove'], ['verify']], // both read values through a trie, like a merge
   [['lib']],
+];
+
+/** Rust that has no layers. */
+export const RUST_WITHOUT_LAYERS = [
+  'crate/benches/splitters',
+  'crate/fuzz/src',
+  'crate/support/src',
+  'crate/tests',
 ];
 
 /**
@@ -81,20 +90,24 @@ export const TYPESCRIPT_LAYERS = [
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   // Three packages: the topmost imports the modules of `trees` like its own.
-  const trees = checkRust(join(ROOT, 'crate', 'trees', 'src'), RUST_LAYERS);
-  const sums = checkRust(join(ROOT, 'crate', 'sums', 'src'), SUM_LAYERS);
-  const rust = checkRust(join(ROOT, 'crate', 'src'), RUST_LAYERS);
-  const typescript = checkTypeScript(join(ROOT, 'js', 'src'), TYPESCRIPT_LAYERS);
-  const problems = [
-    ...trees.problems.map((problem) => `crate/trees/src/${problem}`),
-    ...sums.problems.map((problem) => `crate/sums/src/${problem}`),
-    ...rust.problems.map((problem) => `crate/src/${problem}`),
-    ...typescript.problems.map((problem) => `js/src/${problem}`),
-  ];
+  const checked = [
+    ['crate/trees/src', checkRust, RUST_LAYERS],
+    ['crate/sums/src', checkRust, SUM_LAYERS],
+    ['crate/src', checkRust, RUST_LAYERS],
+    ...RUST_WITHOUT_LAYERS.map((folder) => [folder, checkCircles]),
+    ['js/src', checkTypeScript, TYPESCRIPT_LAYERS],
+  ].map(([folder, check, layers]) => ({ folder, check, ...check(join(ROOT, folder), layers) }));
+  const problems = checked.flatMap((tree) =>
+    tree.problems.map((problem) => `${tree.folder}/${problem}`),
+  );
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exitCode = 1;
-  else
-    console.log(
-      `${trees.files + sums.files + rust.files} Rust and ${typescript.files} TypeScript files keep their layers`,
+  else {
+    const [rust, others, typescript] = [checkRust, checkCircles, checkTypeScript].map((check) =>
+      checked.filter((tree) => tree.check === check).reduce((sum, { files }) => sum + files, 0),
     );
+    console.log(
+      `${rust} Rust and ${typescript} TypeScript files keep their layers, ${others} Rust files form no circle`,
+    );
+  }
 }

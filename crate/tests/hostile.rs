@@ -10,7 +10,6 @@
 mod mining;
 
 use hedgerow::batch::{Batch, Edit};
-use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
 use hedgerow::hash::Hash;
 use hedgerow::ingest::Format;
@@ -21,16 +20,12 @@ use hedgerow::tree::{Builder, Merge, Tree};
 use hedgerow_support::host::Host;
 use hedgerow_support::rows::{Rows, issue, list, pairs};
 use hedgerow_support::store::{a_key, a_text};
-use mining::{dodges, ends_alone, mined, text};
+use mining::{LEAF_ENTRY_BYTES, MIN_CHILDREN, SHAPE, dodges, ends_alone, mined, text};
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-const SHAPE: Shape = Shape::STORED;
 const NODE_HEADER_BYTES: usize = 4;
-const LEAF_ENTRY_BYTES: usize = 4;
 const CHILD_BYTES: usize = 42;
-/// Repeats the constant that bounds heights, so that a change in the crate fails here.
-const MIN_CHILDREN: usize = 2;
 
 /// The measures of a tree, after each of its chunks was read and checked.
 #[derive(Debug, Default)]

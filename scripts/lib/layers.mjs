@@ -64,6 +64,12 @@ export function circlesOf(named) {
   return circles;
 }
 
+/** Checks that the files of `sourceDir`, Rust without layers, form no circle. Returns their number and the problems. */
+export function checkCircles(sourceDir) {
+  const used = rustUses(sourceDir);
+  return { files: used.size, problems: circleProblems(used) };
+}
+
 function circleProblems(named) {
   return circlesOf(named).map((circle) => `a circle: ${circle.join(' -> ')}`);
 }

@@ -48,7 +48,7 @@ function readModules(sourceDir) {
     for (const [, use] of code.matchAll(/\bpub(?:\([^)]*\))?\s+use\s+([^;]*);/g)) {
       for (const path of flatten(use)) exports.set(path.alias ?? path.names.at(-1), path.names);
     }
-    modules.set(file.replace(/(^|\/)(mod|lib)$/, ''), { file, code, exports });
+    modules.set(file.replace(/(^|\/)(mod|lib|main)$/, ''), { file, code, exports });
   }
   return modules;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { RUST_LAYERS, TYPESCRIPT_LAYERS } from '../check-layers.mjs';
-import { checkRust, checkTypeScript } from '../lib/layers.mjs';
+import { checkCircles, checkRust, checkTypeScript } from '../lib/layers.mjs';
 
 /** Checks a source tree that exists only during the call. */
 function problemsOf(check, layers, files) {
@@ -123,6 +123,18 @@ test('a circle of Rust modules of one room is refused', () => {
     'json/walk.rs': 'fn f() { super::super::json::skip(); }\n',
   };
   assert.deepEqual(rust(files), ['a circle: json/scan -> json/string -> json/walk -> json/scan']);
+});
+
+test('a circle of Rust files without layers is refused', () => {
+  const files = {
+    'main.rs': 'mod host;\nmod pace;\nmod rows;\npub struct World;\n',
+    'host.rs': 'use crate::pace::Pace;\nuse crate::World;\n',
+    'pace.rs': 'use crate::host::Host;\n',
+    'rows.rs': '',
+  };
+  assert.deepEqual(problemsOf(checkCircles, undefined, files), ['a circle: host -> pace -> host']);
+  const broken = { ...files, 'pace.rs': 'use crate::rows::Rows;\n' };
+  assert.deepEqual(problemsOf(checkCircles, undefined, broken), []);
 });
 
 test('a circle through a folder is found: a child uses a definition of its `mod.rs`, which uses the child', () => {

@@ -1,8 +1,13 @@
 //! Keys that are mined against the boundary function.
 
-use super::{LEAF_ENTRY_BYTES, MIN_CHILDREN, SHAPE};
+use hedgerow::boundary::Shape;
 
-// --- mining ---
+/// The shape of the trees.
+pub const SHAPE: Shape = Shape::STORED;
+/// The bytes of an entry without its key and its value.
+pub const LEAF_ENTRY_BYTES: usize = 4;
+/// Repeats the constant that bounds heights, so that a change in the crate fails here.
+pub const MIN_CHILDREN: usize = 2;
 
 /// Counts up in base 36 at the end of a key until `fits`.
 fn mine(key: &mut [u8], nonce: usize, mut fits: impl FnMut(&[u8]) -> bool) {
