@@ -40,7 +40,7 @@ fn here(cache: &Cache, hash: &Hash) -> bool {
 
 fn part(table: &Table, at: usize) -> Want {
     let range = table.range(at);
-    Want { segment: 1, from: range.start as u32, to: range.end as u32 }
+    Want::part_of(1, range.start as u32, range.end as u32)
 }
 
 /// Reads all chunks of `made`, and compares them.

@@ -2,7 +2,7 @@
 
 use crate::cases::cases;
 use hedgerow::boundary::Shape;
-use hedgerow::cache::{Cache, Fetch, Want};
+use hedgerow::cache::{Cache, Fetch, Source, Want};
 use hedgerow::error::Error;
 use hedgerow::hash::Hash;
 use hedgerow::limits::{LEAST_BYTES_FOR_PARTS, SEGMENT_BYTES};
@@ -41,10 +41,11 @@ fn asked(cache: &Cache, hash: &Hash) -> Option<Want> {
 
 /// Returns the bytes of a want.
 fn bytes(sealed: &Sealed, want: Want) -> Vec<u8> {
-    if want.is_whole() {
-        return sealed.bytes.clone();
+    match want.source() {
+        Source::Segment(_) => sealed.bytes.clone(),
+        Source::Chunk { from, to, .. } => sealed.bytes[from as usize..to as usize].to_vec(),
+        other => panic!("{other:?} is in no segment"),
     }
-    sealed.bytes[want.from as usize..want.to as usize].to_vec()
 }
 
 fn load(cache: &mut Cache, hash: &Hash, sealed: &Sealed) -> Want {
@@ -60,7 +61,7 @@ fn a_read_asks_for_its_chunk_of_a_long_segment_and_for_all_of_a_short_one() {
     for (id, count) in [(1, short), (2, short + 1)] {
         let (hashes, sealed) = segment(&mut cache, id, count);
         let range = sealed.table.range(7);
-        let part = Want { segment: id, from: range.start as u32, to: range.end as u32 };
+        let part = Want::part_of(id, range.start as u32, range.end as u32);
         let want = load(&mut cache, &hashes[7], &sealed);
         assert_eq!(want, if id == 1 { Want::whole_of(id) } else { part });
         assert_eq!(asked(&cache, &hashes[7]), None);
@@ -141,7 +142,8 @@ fn a_part_of_the_wrong_length_or_bytes_is_damaged_until_it_is_read_again() {
     cache.load(want, Vec::new());
     cache.add_table(2, sealed.table.clone());
     let other = asked(&cache, &hash).expect("not in memory");
-    assert_eq!(other, Want { segment: 2, ..want });
+    let Source::Chunk { from, to, .. } = want.source() else { panic!("{want:?}") };
+    assert_eq!(other, Want::part_of(2, from, to));
     cache.load(other, good);
     assert_eq!(asked(&cache, &hash), None);
 }
@@ -151,11 +153,12 @@ fn a_part_that_nobody_can_want_is_not_kept() {
     let mut cache = Cache::new(1 << 20);
     let (hashes, sealed) = segment(&mut cache, 1, 100);
     let want = asked(&cache, &hashes[3]).expect("not in memory");
+    let Source::Chunk { segment, from, to } = want.source() else { panic!("{want:?}") };
     for wrong in [
-        Want { from: want.from + 1, ..want },
-        Want { from: u32::MAX - 1, to: u32::MAX, ..want },
-        Want { segment: 9, ..want },
-        Want { to: 0, segment: 9, ..want },
+        Want::part_of(segment, from + 1, to),
+        Want::part_of(segment, u32::MAX - 1, u32::MAX),
+        Want::part_of(9, from, to),
+        Want::part_of(9, from, 0),
     ] {
         assert!(!cache.lacks(wrong));
         cache.load(wrong, bytes(&sealed, want));
@@ -176,7 +179,7 @@ fn the_whole_takes_the_place_of_its_parts() {
     cache.load(Want::whole_of(1), sealed.bytes.clone());
     assert_eq!(cache.held_bytes(), sealed.bytes.len());
     // A late part has no effect.
-    cache.load(Want { segment: 1, from: 0, to: 10 }, Vec::new());
+    cache.load(Want::part_of(1, 0, 10), Vec::new());
     assert!(hashes.iter().all(|hash| asked(&cache, hash).is_none()));
     cache.remove(1);
     assert_eq!(cache.held_bytes(), 0);
@@ -289,8 +292,7 @@ proptest! {
                 }
                 _ => {
                     let range = sealed.table.range(at);
-                    let want =
-                        Want { segment: id, from: range.start as u32, to: range.end as u32 };
+                    let want = Want::part_of(id, range.start as u32, range.end as u32);
                     if cache.lacks(want) {
                         let is_bad = luck == 0;
                         let bytes = if is_bad { Vec::new() } else { bytes(sealed, want) };
@@ -307,8 +309,7 @@ proptest! {
                 let whole = !cache.wants(id);
                 (0..90).filter_map(move |at| {
                     let range = sealed.table.range(at);
-                    let part =
-                        Want { segment: id, from: range.start as u32, to: range.end as u32 };
+                    let part = Want::part_of(id, range.start as u32, range.end as u32);
                     (whole || !cache.lacks(part)).then_some(range.len())
                 })
             });

@@ -376,7 +376,7 @@ fn a_node_lost_during_the_walk_is_reported_with_its_remaining_rows() {
                 Step::Done(()) => break,
                 Step::Need(wanted) => {
                     assert!(wanted.iter().all(|want| want.is_whole()), "a part");
-                    let ids: Vec<_> = wanted.iter().map(|want| want.segment).collect();
+                    let ids: Vec<_> = wanted.iter().filter_map(|want| want.segment()).collect();
                     assert!(!entered || !ids.contains(&id), "asked for what is unknown");
                     let here = ids.contains(&id) && ids[0] == id && !entered;
                     for id in ids {

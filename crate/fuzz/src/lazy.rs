@@ -177,7 +177,9 @@ fn nodes(input: &mut Input<'_>) {
                     Some(value.clone().into_bytes())
                 );
             }
-            Ok(Fetch::At(want)) => assert!(want.is_remote() || stored.contains_key(&want.segment)),
+            Ok(Fetch::At(want)) => assert!(
+                want.is_remote() || want.segment().is_some_and(|id| stored.contains_key(&id))
+            ),
             Err(Error::MissingChunk(_) | Error::CorruptChunk { .. }) => {}
             Err(other) => panic!("a read ended with {other}"),
         }

@@ -14,8 +14,9 @@ pub mod status {
     /// Finished.
     pub const DONE: u32 = 0;
     /// Parts of segments must be loaded first. Reply: `Numbers`, three for each part: the id of its segment, and where
-    /// it begins and ends; 0 and 0 for the whole segment. For a chunk whose table has not come: `need::NO_SEGMENT`, the
-    /// first bytes of its hash, and 1; with 0 and 0 for all tables that have not come.
+    /// it begins and ends; 0 and 0 for the whole segment. If a remote has the chunk, its end is negative. For a chunk
+    /// whose table has not come: `need::NO_SEGMENT`, the first bytes of its hash, and 1; with 0 and 0 for all tables
+    /// that have not come.
     pub const NEED: u32 = 1;
     /// The budget is spent.
     pub const YIELD: u32 = 2;

@@ -6,7 +6,7 @@ use super::abi::{
     Bytes, ChunkFault, FormatFault, Numbers, Output as OutputReply, RowFault, SumFault, status,
 };
 use super::words::Words;
-use crate::cache::Want;
+use crate::cache::{Source, Want};
 use crate::error::{DecodeError, Error};
 use crate::hash::Hash;
 use crate::output::Output;
@@ -93,13 +93,14 @@ impl Reply {
     pub fn need(&mut self, wanted: &[Want]) -> u32 {
         self.wanted.clear();
         for want in wanted {
-            if want.is_table() {
-                self.wanted.extend([f64::from(NO_SEGMENT), want.from.into(), want.end().into()]);
-                continue;
-            }
-            let end = f64::from(want.end());
-            let to = if want.is_remote() { -end } else { end };
-            self.wanted.extend([want.segment as f64, want.from.into(), to]);
+            let (segment, from, to) = match want.source() {
+                Source::Segment(segment) => (segment as f64, 0, 0.0),
+                Source::Chunk { segment, from, to } => (segment as f64, from, f64::from(to)),
+                Source::Remote { segment, from, to } => (segment as f64, from, -f64::from(to)),
+                Source::Table { hash_start } => (f64::from(NO_SEGMENT), hash_start, 1.0),
+                Source::AllTables => (f64::from(NO_SEGMENT), 0, 0.0),
+            };
+            self.wanted.extend([segment, from.into(), to]);
         }
         self.tell(Numbers {
             address: address(self.wanted.as_ptr()),

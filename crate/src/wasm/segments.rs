@@ -48,7 +48,7 @@ pub fn segment_buffer(len: u32) -> u32 {
 pub fn load_segment(id: f64, from: u32, to: u32) {
     with(|engine| {
         let bytes = core::mem::take(&mut engine.incoming);
-        engine.cache.load(Want { segment: id as SegmentId, from, to }, bytes);
+        engine.cache.load(Want::part_of(id as SegmentId, from, to), bytes);
     });
 }
 

@@ -61,7 +61,7 @@ impl SumDiff {
             budget.spend(256);
             let old = self.old.peek(cache)?;
             let (old, new) = match (old, self.new.peek(cache)?) {
-                (Fetch::At(a), Fetch::At(b)) if a.segment != b.segment => {
+                (Fetch::At(a), Fetch::At(b)) if !a.shares_segment(b) => {
                     return Ok(Step::Need(Vec::from([a.whole(), b.whole()])));
                 }
                 (Fetch::At(want), _) | (_, Fetch::At(want)) => {

@@ -4,7 +4,7 @@
 use crate::pace::Pace;
 use crate::rows::Rows;
 use hedgerow::boundary::Shape;
-use hedgerow::cache::{Cache, Fetch, SegmentId, Want};
+use hedgerow::cache::{Cache, Fetch, SegmentId, Source, Want};
 use hedgerow::error::Error;
 use hedgerow::forest::{Forest, ROWS};
 use hedgerow::hash::Hash;
@@ -183,10 +183,16 @@ impl Host {
 
     /// Loads a want; of a segment that was cut off, the bytes that exist.
     pub fn load_part(&mut self, want: Want) {
-        let bytes = &self.stored[&want.segment].0;
-        let to = if want.is_whole() { bytes.len() } else { (want.to as usize).min(bytes.len()) };
-        let from = (want.from as usize).min(to);
-        self.cache.load(want, bytes[from..to].to_vec());
+        let bytes = match want.source() {
+            Source::Segment(id) => self.stored[&id].0.clone(),
+            Source::Chunk { segment, from, to } => {
+                let bytes = &self.stored[&segment].0;
+                let to = (to as usize).min(bytes.len());
+                bytes[(from as usize).min(to)..to].to_vec()
+            }
+            other => panic!("{other:?} is in no storage"),
+        };
+        self.cache.load(want, bytes);
     }
 
     fn budget(&mut self) -> Budget {
@@ -207,7 +213,7 @@ impl Host {
             let before = wanted[..at].iter().any(is_it);
             assert!(!before, "{want:?} is asked for twice at once");
         }
-        self.asked.extend(wanted.iter().map(|want| want.segment));
+        self.asked.extend(wanted.iter().filter_map(|want| want.segment()));
         self.wanted.extend(wanted);
         let order = match self.pace.take() {
             None => wanted.to_vec(),

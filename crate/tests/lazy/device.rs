@@ -2,7 +2,7 @@
 
 use hedgerow::batch::Batch;
 use hedgerow::boundary::Shape;
-use hedgerow::cache::{Cache, Fetch, Want};
+use hedgerow::cache::{Cache, Fetch, Source, Want};
 use hedgerow::collect::{Collect, Thoroughness};
 use hedgerow::delta::Encoder;
 use hedgerow::error::Error;
@@ -167,14 +167,21 @@ impl<'r> Device<'r> {
         assert!(!wanted.is_empty(), "an empty need");
         self.rounds += usize::from(wanted.iter().any(|want| want.is_remote()));
         for want in wanted {
-            let (bytes, table) = &self.stored[&want.segment];
-            if !want.is_remote() {
-                let to = if want.is_whole() { bytes.len() } else { want.end() as usize };
-                let bytes = bytes[want.from as usize..to].to_vec();
-                self.cache.load(*want, bytes);
-                continue;
-            }
-            let at = table.chunk_at(want.from as usize).expect("a chunk");
+            let (segment, from) = match want.source() {
+                Source::Segment(id) => {
+                    self.cache.load(*want, self.stored[&id].0.clone());
+                    continue;
+                }
+                Source::Chunk { segment, from, to } => {
+                    let bytes = &self.stored[&segment].0[from as usize..to as usize];
+                    self.cache.load(*want, bytes.to_vec());
+                    continue;
+                }
+                Source::Remote { segment, from, .. } => (segment, from),
+                other => panic!("{other:?}: all tables are here"),
+            };
+            let table = &self.stored[&segment].1;
+            let at = table.chunk_at(from as usize).expect("a chunk");
             assert!(table.is_remote(at));
             let hash = table.hash(at);
             assert_eq!(

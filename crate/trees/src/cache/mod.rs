@@ -16,7 +16,7 @@ mod unpacked;
 mod want;
 
 pub use known::SegmentId;
-pub use want::{REQUEST_COST, Want};
+pub use want::{REQUEST_COST, Source, Want};
 
 use crate::error::Error;
 use crate::hash::Hash;
@@ -37,7 +37,7 @@ use want::Wants;
 pub enum Fetch<T> {
     /// In memory.
     Here(T),
-    /// This must be loaded first: from storage, or from a remote ([`Want::is_remote`]).
+    /// This must be loaded first, from its [`Source`].
     At(Want),
 }
 
@@ -116,7 +116,7 @@ impl Cache {
     }
 
     /// Sets whether tables are still to come: as long as they are, a read of a chunk that no table has asks for its
-    /// table ([`Want::is_table`]). In the meantime counts, totals and [`Cache::copies`] are of the tables that have
+    /// table ([`Source::Table`]). In the meantime counts, totals and [`Cache::copies`] are of the tables that have
     /// come.
     pub const fn await_tables(&mut self, awaits: bool) {
         self.awaits_tables = awaits;

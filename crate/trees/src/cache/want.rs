@@ -9,22 +9,57 @@ use alloc::vec::Vec;
 /// between the costs in the engines of browsers (`js/src/storage/idb/blobs.ts`).
 pub const REQUEST_COST: usize = 288 << 10;
 
-/// A segment, or a chunk of it, that is stored and not in memory.
+/// Bytes that the host must load before a read can go on: [`Want::source`] says where they are.
+///
+/// It takes 16 bytes: a tag of its own would make each result of a read larger, and with it the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Want {
-    /// The segment.
-    pub segment: SegmentId,
-    /// Where the chunk begins in it; 0 for the whole.
-    pub from: u32,
-    /// Where the chunk ends; 0 for the whole. Its highest bit says that a remote has the chunk, and the segment does
-    /// not: see [`Want::is_remote`] and [`Want::end`].
-    pub to: u32,
+    /// The segment, or [`IN_NO_TABLE`].
+    pub(super) segment: SegmentId,
+    /// Where the chunk begins in the segment; 0 for the whole. For a table, the first bytes of the hash.
+    pub(super) from: u32,
+    /// Where the chunk ends; 0 for the whole. It has the bit [`REMOTE`] if a remote has the chunk, and the segment
+    /// does not. For a table, 1.
+    to: u32,
+}
+
+/// The source of what a read wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// All bytes of a stored segment.
+    Segment(SegmentId),
+    /// The bytes of one chunk of a stored segment.
+    Chunk {
+        /// The segment.
+        segment: SegmentId,
+        /// Where the chunk begins in it.
+        from: u32,
+        /// Where it ends.
+        to: u32,
+    },
+    /// A remote: the table of the segment lists the chunk, and the segment does not have it. The table has the hash of
+    /// the chunk, at [`Table::chunk_at`](crate::segment::Table::chunk_at)`(from)`.
+    Remote {
+        /// The segment.
+        segment: SegmentId,
+        /// Where the chunk begins by the table.
+        from: u32,
+        /// Where it ends.
+        to: u32,
+    },
+    /// The table that lists a chunk: see [`Cache::await_tables`](super::Cache::await_tables).
+    Table {
+        /// The first four bytes of the hash of the chunk, little-endian.
+        hash_start: u32,
+    },
+    /// All tables that have not come.
+    AllTables,
 }
 
 /// The segment of a chunk whose table has not come: no segment has this number.
 const IN_NO_TABLE: SegmentId = SegmentId::MAX;
 
-/// See [`Want::to`]. A field of its own would make each result of a read larger, and with it the module.
+/// A bit of [`Want::to`].
 const REMOTE: u32 = 1 << 31;
 
 impl Want {
@@ -32,6 +67,32 @@ impl Want {
     #[must_use]
     pub const fn whole_of(segment: SegmentId) -> Self {
         Self { segment, from: 0, to: 0 }
+    }
+
+    /// Wants the bytes `from..to` of a segment, which are one chunk; with `0..0`, all of it.
+    #[must_use]
+    pub const fn part_of(segment: SegmentId, from: u32, to: u32) -> Self {
+        Self { segment, from, to }
+    }
+
+    /// Returns where the wanted bytes are.
+    #[must_use]
+    pub const fn source(self) -> Source {
+        let Self { segment, from, .. } = self;
+        let to = self.end();
+        match (self.is_table(), self.is_whole(), self.is_remote()) {
+            (true, true, _) => Source::AllTables,
+            (true, false, _) => Source::Table { hash_start: from },
+            (false, true, _) => Source::Segment(segment),
+            (false, false, false) => Source::Chunk { segment, from, to },
+            (false, false, true) => Source::Remote { segment, from, to },
+        }
+    }
+
+    /// Returns the segment; `None` for tables.
+    #[must_use]
+    pub const fn segment(self) -> Option<SegmentId> {
+        if self.is_table() { None } else { Some(self.segment) }
     }
 
     /// Wants all of the segment of this; for a chunk at a remote, only that chunk.
@@ -42,10 +103,16 @@ impl Want {
         Self { segment: self.segment, from: self.from & mask, to: self.to & mask }
     }
 
-    /// Returns whether all of a segment is wanted.
+    /// Returns whether all of a segment is wanted, or all tables.
     #[must_use]
     pub const fn is_whole(self) -> bool {
         self.to == 0
+    }
+
+    /// Returns whether the segments of the two are one; two tables count as in one.
+    #[must_use]
+    pub const fn shares_segment(self, other: Self) -> bool {
+        self.segment == other.segment
     }
 
     /// Wants one chunk of a segment, or all of the segment if `is_run` or if it has no other chunk.
@@ -68,8 +135,7 @@ impl Want {
     }
 
     /// Returns whether a table is wanted; with [`Want::is_whole`] all tables that have not come.
-    #[must_use]
-    pub const fn is_table(self) -> bool {
+    pub(super) const fn is_table(self) -> bool {
         self.segment == IN_NO_TABLE
     }
 
@@ -80,8 +146,7 @@ impl Want {
     }
 
     /// Returns where the chunk ends; 0 for the whole.
-    #[must_use]
-    pub const fn end(self) -> u32 {
+    const fn end(self) -> u32 {
         self.to & !REMOTE
     }
 
@@ -210,6 +275,26 @@ mod tests {
         let mut gathered = Wants::new(REQUEST_COST, (room, usize::MAX));
         let _ = wants.iter().all(|want| gathered.add(*want, LEN));
         gathered.list()
+    }
+
+    #[test]
+    fn each_want_has_its_source_and_takes_16_bytes() {
+        let (segment, from, to) = (7, 10, 20);
+        let remote = Want { segment, from, to: REMOTE + to };
+        let table = Want::table_of(&Hash([3; 32]));
+        for (want, source, of) in [
+            (Want::whole_of(7), Source::Segment(7), Some(7)),
+            (Want::part_of(7, 0, 0), Source::Segment(7), Some(7)),
+            (Want::part_of(7, 10, 20), Source::Chunk { segment, from, to }, Some(7)),
+            (Want::part_of(7, 10, 20).whole(), Source::Segment(7), Some(7)),
+            (remote, Source::Remote { segment, from, to }, Some(7)),
+            (remote.whole(), Source::Remote { segment, from, to }, Some(7)),
+            (table, Source::Table { hash_start: 0x0303_0303 }, None),
+            (table.whole(), Source::AllTables, None),
+        ] {
+            assert_eq!((want.source(), want.segment()), (source, of));
+        }
+        assert_eq!(size_of::<Want>(), 16);
     }
 
     #[test]

@@ -186,7 +186,7 @@ impl Lockstep {
             let (old, new) =
                 match (self.old.item(cache, &self.range)?, self.new.item(cache, &self.range)?) {
                     (Fetch::Here(old), Fetch::Here(new)) => (old, new),
-                    (Fetch::At(a), Fetch::At(b)) if a.segment != b.segment => {
+                    (Fetch::At(a), Fetch::At(b)) if !a.shares_segment(b) => {
                         return Ok(Step::Need(Vec::from([a.whole(), b.whole()])));
                     }
                     (Fetch::At(want), _) | (_, Fetch::At(want)) => {
