@@ -17,6 +17,118 @@
 //!
 //! Operations that may wait or take long follow the [`Step`](step::Step) protocol.
 //! `docs/format.md` describes the formats, `docs/architecture.md` the modules.
+//!
+//! # A host
+//!
+//! This host keeps segments in a map. Another host would write them to storage in `store`, and read
+//! them in `load`.
+//!
+//! ```
+//! use hedgerow::boundary::Shape;
+//! use hedgerow::cache::{Cache, Fetch, SegmentId, Source, Want};
+//! use hedgerow::collect::{Collect, Thoroughness};
+//! use hedgerow::forest::{Forest, ROWS};
+//! use hedgerow::ingest::{Format, Ingest};
+//! use hedgerow::step::{Budget, Step};
+//! use hedgerow::tree::{Parts, Range, Scan, get};
+//! use hedgerow::{error::Error, hash::Hash, output::Output, segment::Sealed};
+//! use std::collections::HashMap;
+//!
+//! #[derive(Default)]
+//! struct Host {
+//!     cache: Cache,
+//!     storage: HashMap<SegmentId, Sealed>,
+//!     last: SegmentId,
+//! }
+//!
+//! impl Host {
+//!     fn store(&mut self, made: Vec<Sealed>) {
+//!         for segment in made {
+//!             self.last += 1;
+//!             self.cache.add_table(self.last, segment.table.clone());
+//!             self.storage.insert(self.last, segment);
+//!         }
+//!     }
+//!
+//!     fn load(&mut self, want: Want) {
+//!         let bytes = match want.source() {
+//!             Source::Segment(id) => self.storage[&id].bytes.clone(),
+//!             Source::Chunk { segment, from, to } => {
+//!                 self.storage[&segment].bytes[from as usize..to as usize].to_vec()
+//!             }
+//!             other => panic!("this host has all tables and no remote: {other:?}"),
+//!         };
+//!         self.cache.load(want, bytes);
+//!     }
+//!
+//!     /// Steps an operation to its end.
+//!     fn run<T>(
+//!         &mut self,
+//!         mut step: impl FnMut(&Cache, &mut Budget, &mut Vec<Sealed>) -> Result<Step<T>, Error>,
+//!     ) -> Result<T, Error> {
+//!         loop {
+//!             let mut made = Vec::new();
+//!             let result = step(&self.cache, &mut Budget::of(1000), &mut made)?;
+//!             self.store(made);
+//!             match result {
+//!                 Step::Done(result) => return Ok(result),
+//!                 Step::Need(wanted) => wanted.into_iter().for_each(|want| self.load(want)),
+//!                 Step::Yield => {} // a page would paint here
+//!             }
+//!         }
+//!     }
+//!
+//!     fn step_ingest(&mut self, ingest: &mut Ingest) -> Result<(), Error> {
+//!         self.run(|cache, budget, made| {
+//!             let step = ingest.step(cache, budget);
+//!             made.extend(ingest.sealed());
+//!             step
+//!         })
+//!     }
+//!
+//!     /// Puts rows into the trees of a commit; returns the new commit and its trees.
+//!     fn put(&mut self, forest: Forest, rows: &str) -> Result<(Hash, Forest), Error> {
+//!         let mut ingest = Ingest::new(forest, Vec::new(), Shape::STORED);
+//!         ingest.feed(rows.into(), rows.len(), Vec::new(), Format::Pairs);
+//!         self.step_ingest(&mut ingest)?;
+//!         ingest.finish();
+//!         self.step_ingest(&mut ingest)?;
+//!         Ok(ingest.committed().map(|(root, forest)| (root, forest.clone())).unwrap())
+//!     }
+//! }
+//!
+//! let mut host = Host::default();
+//! let (_, forest) = host.put(Forest::new(), r#"["ann",{"age":41},"bob",{"age":35}]"#)?;
+//! let (root, forest) = host.put(forest, r#"["ann",{"age":42}]"#)?;
+//! let rows = forest.tree(ROWS);
+//! let age = host.run(|cache, _, _| {
+//!     Ok(match get(cache, rows, b"bob")? {
+//!         Fetch::Here(entry) => Step::Done(entry.map(|entry| entry.value.to_vec())),
+//!         Fetch::At(want) => Step::Need(vec![want]),
+//!     })
+//! })?;
+//! assert_eq!(age.as_deref(), Some(&br#"{"age":35}"#[..]));
+//!
+//! let parts = Parts { keys: true, values: true };
+//! let mut scan = Scan::new(rows, Range::prefix(b"a"), false, u64::MAX, parts);
+//! let mut out = Output::new();
+//! host.run(|cache, budget, _| scan.step(cache, budget, &mut out))?;
+//! out.close();
+//! assert_eq!((&out.keys[..], &out.text[..]), (&br#"["ann",null]"#[..], &br#"[{"age":42}]"#[..]));
+//!
+//! // A collection deletes the segment that has only chunks of the first commit.
+//! let mut collect = Collect::new(&host.cache, Thoroughness::default());
+//! collect.add_commit(root);
+//! while let Some(exchange) = host.run(|cache, budget, _| collect.step(cache, budget))? {
+//!     host.store(exchange.sealed);
+//!     for id in exchange.gone {
+//!         host.cache.remove(id);
+//!         host.storage.remove(&id);
+//!     }
+//! }
+//! assert_eq!(host.storage.len(), 1);
+//! # Ok::<(), Error>(())
+//! ```
 
 #![no_std]
 

@@ -154,6 +154,21 @@ fn emit_entry(
 }
 
 /// Makes a proof.
+///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::proof::Prove;
+/// use hedgerow::tree::Range;
+/// use hedgerow_support::host::Host;
+/// use hedgerow_support::rows::issue;
+///
+/// let mut host = Host::of(Shape::STORED, &(0..1000).map(issue).collect());
+/// let mut prove = Prove::new(host.root, Range::prefix(b"issue/00000007"));
+/// host.run(|cache, budget| prove.step(cache, budget))?;
+/// // The proof has one path: the commit, the top and a leaf of 4 KiB.
+/// assert!(prove.proof().len() < 10_000);
+/// # Ok::<(), hedgerow::error::Error>(())
+/// ```
 pub struct Prove {
     walk: Walk,
     proof: Vec<u8>,
@@ -205,6 +220,27 @@ impl Prove {
 }
 
 /// Verifies a proof from an untrusted source.
+///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::output::Output;
+/// use hedgerow::proof::VerifyProof;
+/// use hedgerow::step::{Budget, Step};
+/// use hedgerow::tree::Range;
+/// use hedgerow_support::host::Host;
+/// use hedgerow_support::proofs::prove;
+/// use hedgerow_support::rows::issue;
+///
+/// let mut host = Host::of(Shape::STORED, &(0..1000).map(issue).collect());
+/// let range = Range::prefix(b"issue/00000007");
+/// let proof = prove(&mut host, &range)?;
+///
+/// let mut verify = VerifyProof::new(host.root, range, proof);
+/// let mut out = Output::new();
+/// assert_eq!(verify.step(&mut Budget::of(1 << 20), &mut out)?, Step::Done(()));
+/// assert_eq!(out.members(), 2, "a key and a value");
+/// # Ok::<(), hedgerow::error::Error>(())
+/// ```
 pub struct VerifyProof {
     walk: Walk,
     proof: Vec<u8>,

@@ -70,6 +70,33 @@ struct Job {
 
 /// Updates the sum trees of a commit: hand-edited trees by their edits, and trees that follow rows by the
 /// changes of the rows.
+///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::ingest::Format;
+/// use hedgerow::step::{Budget, Step};
+/// use hedgerow::sum_tree::Rules;
+/// use hedgerow::sum_update::{Follower, SumUpdate, Wanted, tree_name};
+/// use hedgerow_support::host::Host;
+///
+/// let mut host = Host::new(Shape::STORED);
+/// let mut ingest = host.ingest();
+/// ingest.expect_sums();
+/// host.feed(&mut ingest, r#"["ann",{"age":41},"bob",{"age":35}]"#, &Format::Pairs)?;
+/// ingest.finish();
+/// host.drive(&mut ingest)?;
+/// assert!(ingest.awaits_sums());
+///
+/// let definition = br#"["","/age","",""]"#.to_vec();
+/// let ages = Follower { name: tree_name("ages").unwrap(), definition };
+/// let wanted = Wanted { followers: &[ages], alone: false };
+/// let mut update = SumUpdate::new(&Rules::new(), &mut ingest, Vec::new(), wanted, &[]);
+/// let step = update.step(&host.cache, &mut Budget::of(1 << 20), &mut ingest)?;
+/// assert_eq!(step, Step::Done(()));
+/// let (_, forest) = ingest.committed().unwrap();
+/// assert_eq!(forest.sums().next().unwrap().tree.count, 2);
+/// # Ok::<(), hedgerow::error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct SumUpdate {
     rules: Rules,

@@ -19,6 +19,8 @@ import { BROWSER_TESTS, CORE, PACKAGE, TARBALL, WRAPPER_TESTS } from './inputs.m
 
 const WASM = ['--target', 'wasm32-unknown-unknown', '--lib'];
 export const DENY_WARNINGS = ['--', '-D', 'warnings'];
+/** The packages whose documentation has examples. */
+const DOCUMENTED = ['hedgerow', 'hedgerow-sums', 'hedgerow-trees'].flatMap((one) => ['-p', one]);
 const TYPED = ['js', 'demo', 'e2e'];
 // Lists the files: newer versions of Node do not accept a folder, older ones no pattern.
 const SCRIPT_TESTS = readdirSync(join(ROOT, 'scripts', 'test')).map(
@@ -151,8 +153,11 @@ export const RUST = {
   lane: 'cargo',
   needs: ['toolchain'],
   inputs: CORE,
-  // Without examples, which `clippy` checks, and without tests in documentation: there are none.
-  commands: [['cargo', ['test', '--locked', '--no-fail-fast', '--tests']]],
+  // Without examples, which `clippy` checks.
+  commands: [
+    ['cargo', ['test', '--locked', '--no-fail-fast', '--tests']],
+    ['cargo', ['test', '--locked', '--no-fail-fast', '--doc', ...DOCUMENTED]],
+  ],
   ...counted(countLibtest),
 };
 

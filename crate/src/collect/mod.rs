@@ -74,6 +74,22 @@ enum State {
 
 /// Collection: finds the chunks that no commit reaches, and frees their space. Add commits, and
 /// the segments to keep, before the first step.
+///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::collect::{Collect, Thoroughness};
+/// use hedgerow_support::host::Host;
+/// use hedgerow_support::rows::issue;
+///
+/// let mut host = Host::of(Shape::STORED, &(0..100).map(issue).collect());
+/// let survey = Thoroughness { survey: true, ..Thoroughness::default() };
+/// let mut collect = Collect::new(&host.cache, survey);
+/// collect.add_commit(host.root);
+/// let exchange = host.run(|cache, budget| collect.step(cache, budget))?;
+/// assert!(exchange.is_none(), "a survey only marks");
+/// assert_eq!(collect.totals().live, collect.totals().stored);
+/// # Ok::<(), hedgerow::error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Collect {
     thoroughness: Thoroughness,

@@ -31,6 +31,29 @@ impl core::error::Error for DeltaError {}
 /// the last part call [`Decoder::end`], and step until it is done again. Several deltas can be applied to
 /// one ingest, one after the other: the later one wins key by key. Then finish the ingest, step it, and
 /// compare the root of its rows with the promised one ([`Ingest::row_trees`]) before its commit is stored.
+///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::delta::{ApplyDelta, Encoder};
+/// use hedgerow::key::Key;
+/// use hedgerow::step::{Budget, Step};
+/// use hedgerow_support::host::Host;
+///
+/// let mut encoder = Encoder::new();
+/// encoder.delete(Key::trusted(b"bob"));
+/// encoder.end();
+///
+/// let mut host = Host::new(Shape::STORED);
+/// host.put(&[("ann".into(), "41".into()), ("bob".into(), "35".into())]);
+/// let (mut ingest, mut apply) = (host.ingest(), ApplyDelta::new());
+/// apply.decoder().room(encoder.len()).copy_from_slice(encoder.out());
+/// apply.decoder().end();
+/// let step = apply.step(&mut ingest, &host.cache, &mut Budget::of(1 << 20))?;
+/// assert_eq!(step, Step::Done(()));
+/// host.finish(&mut ingest)?;
+/// assert_eq!((host.get("ann").as_deref(), host.get("bob")), (Some("41"), None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct ApplyDelta {
     decoder: Decoder,

@@ -22,6 +22,29 @@ pub enum Made {
 /// not share. After each step take the bytes of [`MakeDelta::encoder`].
 ///
 /// It gathers edits as a rebase does, so that the same code walks the trees and reads values.
+///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::delta::{Made, MakeDelta};
+/// use hedgerow_support::host::Host;
+/// use hedgerow_support::rows::issue;
+///
+/// let mut host = Host::of(Shape::STORED, &(0..100).map(issue).collect());
+/// let before = host.tree();
+/// host.put(&[issue(100), issue(101)]);
+///
+/// let mut make = MakeDelta::new(before, host.tree(), usize::MAX, usize::MAX);
+/// let mut delta = Vec::new();
+/// let made = host.run(|cache, budget| {
+///     let step = make.step(cache, budget);
+///     delta.extend_from_slice(make.encoder().out());
+///     make.encoder().take();
+///     step
+/// })?;
+/// assert_eq!((made, make.encoder().edits()), (Made::Whole, 2));
+/// assert!(delta.starts_with(b"HDGD"));
+/// # Ok::<(), hedgerow::error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct MakeDelta {
     walk: Rebase,

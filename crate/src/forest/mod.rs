@@ -21,6 +21,22 @@ use alloc::vec::Vec;
 use named::is_index;
 
 /// All trees of a store, by name.
+///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::cache::Fetch;
+/// use hedgerow::chunk::ChunkKind;
+/// use hedgerow::forest::{Forest, ROWS};
+/// use hedgerow_support::host::Host;
+/// use hedgerow_support::rows::issue;
+///
+/// let host = Host::of(Shape::STORED, &(0..100).map(issue).collect());
+/// let Fetch::Here(chunk) = host.cache.chunk(&host.root, ChunkKind::Commit)? else {
+///     panic!("the commit is in memory");
+/// };
+/// assert_eq!(Forest::decode(chunk)?.tree(ROWS).count, 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forest {
     trees: Vec<Named>,

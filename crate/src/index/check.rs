@@ -17,6 +17,21 @@ use alloc::vec::Vec;
 use core::ops::Bound;
 
 /// Checks that an index has exactly the entries that its rows yield.
+///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::index::{CheckIndex, Definition};
+/// use hedgerow_support::host::Host;
+/// use hedgerow_support::rows::issue;
+///
+/// let by_owner = Definition::parse(r#"["issue/","/owner"]"#).unwrap();
+/// let rows = (0..100).map(issue).collect();
+/// let mut host = Host::indexed(Shape::STORED, &[by_owner], &rows);
+/// let index = host.forest.indexes().next().unwrap();
+/// let mut check = CheckIndex::new(index, host.tree(), [7; 32]).unwrap();
+/// assert!(host.run(|cache, budget| check.step(cache, budget))?);
+/// # Ok::<(), hedgerow::error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct CheckIndex {
     definition: Definition,

@@ -22,6 +22,29 @@ const MOST_AHEAD: usize = 8;
 
 /// Reads rows in the order of an index: entries of a range, and the row of each. The output has the
 /// wanted parts of each row, and then its secondary key if that is wanted.
+///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::index::{Definition, IndexScan, Wanted};
+/// use hedgerow::output::Output;
+/// use hedgerow::tree::{Parts, Range};
+/// use hedgerow_support::host::Host;
+///
+/// let by_age = Definition::parse(r#"["","/age"]"#).unwrap();
+/// let rows = [("ann", r#"{"age":41}"#), ("bob", r#"{"age":35}"#)];
+/// let rows = rows.map(|(key, row)| (key.to_owned(), row.to_owned()));
+/// let mut host = Host::indexed(Shape::STORED, &[by_age], &rows.into());
+///
+/// let index = host.forest.indexes().next().unwrap().tree;
+/// let parts = Parts { keys: true, values: false };
+/// let wanted = Wanted { parts, secondary: true, reverse: false, limit: u64::MAX };
+/// let mut scan = IndexScan::new(index, 1, host.tree(), Range::ALL, wanted);
+/// let mut out = Output::new();
+/// host.run(|cache, budget| scan.step(cache, budget, &mut out))?;
+/// out.close();
+/// assert_eq!(out.keys, br#"["bob",35,"ann",41]"#);
+/// # Ok::<(), hedgerow::error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct IndexScan {
     cursor: Cursor,

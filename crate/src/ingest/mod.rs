@@ -35,6 +35,25 @@ pub const SPILL_BYTES: usize = 48 << 20;
 /// Takes rows in blocks and makes a new commit of them. For each block, feed its [`Reader`] and call
 /// [`Ingest::step`] until it is done. After the last, call [`Ingest::finish`] and step until it is done
 /// again. After each step, add the segments of [`Ingest::sealed`] to the cache.
+///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::ingest::{Format, Ingest};
+/// use hedgerow_support::host::Host;
+///
+/// let mut host = Host::new(Shape::STORED);
+/// let mut ingest = Ingest::new(host.forest.clone(), Vec::new(), host.shape);
+/// let patch = r#"[
+///     {"op": "put", "key": "ann", "value": {"age": 41}},
+///     {"op": "update", "key": "ann", "merge": {"city": "Bonn"}}
+/// ]"#;
+/// ingest.feed(patch.into(), patch.len(), Vec::new(), Format::Patch);
+/// // `drive` steps the ingest until it is done, and stores its segments.
+/// host.drive(&mut ingest)?;
+/// host.finish(&mut ingest)?;
+/// assert_eq!(host.get("ann").as_deref(), Some(r#"{"age":41,"city":"Bonn"}"#));
+/// # Ok::<(), hedgerow::error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Ingest {
     shape: Shape,
@@ -79,6 +98,26 @@ impl Ingest {
     }
 
     /// Begins an ingest of a stream of bytes on top of `forest`.
+    ///
+    /// ```
+    /// use hedgerow::boundary::Shape;
+    /// use hedgerow::ingest::Ingest;
+    /// use hedgerow::rows::{Bytes, Columns};
+    /// use hedgerow_support::host::Host;
+    ///
+    /// let mut host = Host::new(Shape::STORED);
+    /// let bytes = Bytes::new(Columns::Two, None, Vec::new());
+    /// let mut ingest = Ingest::of_bytes(host.forest.clone(), bytes, host.shape);
+    /// for part in [&b"[\"ann\", 41]\n[\"bo"[..], b"b\", 35]"] {
+    ///     ingest.bytes().unwrap().room(part.len()).copy_from_slice(part);
+    ///     host.drive(&mut ingest)?;
+    /// }
+    /// ingest.bytes().unwrap().end();
+    /// host.drive(&mut ingest)?;
+    /// host.finish(&mut ingest)?;
+    /// assert_eq!(host.get("bob").as_deref(), Some("35"));
+    /// # Ok::<(), hedgerow::error::Error>(())
+    /// ```
     #[must_use]
     pub fn of_bytes(forest: Forest, bytes: Bytes, shape: Shape) -> Self {
         let reader = Reader::Bytes(Box::new(bytes));
@@ -178,6 +217,25 @@ impl Ingest {
     /// Rebases the change, whose commit was made, onto the commit `theirs` that another writer has made:
     /// the next steps make a commit of both. This change wins on the keys that it has touched, except for
     /// `keep_theirs`, which stay as they are in `theirs`. Costs the changes of the other writer.
+    ///
+    /// ```
+    /// use hedgerow::boundary::Shape;
+    /// use hedgerow::ingest::Format;
+    /// use hedgerow_support::host::Host;
+    ///
+    /// let mut host = Host::new(Shape::STORED);
+    /// let mut ours = host.ingest();
+    /// host.feed(&mut ours, r#"["ann",41]"#, &Format::Pairs)?;
+    /// ours.finish();
+    /// host.drive(&mut ours)?;
+    /// // Another writer commits first.
+    /// host.commit(&[(r#"["ann",40,"bob",35]"#.to_owned(), Format::Pairs)])?;
+    ///
+    /// ours.rebase(host.forest.clone(), Vec::new());
+    /// host.finish(&mut ours)?;
+    /// assert_eq!((host.get("ann").unwrap(), host.get("bob").unwrap()), ("41".into(), "35".into()));
+    /// # Ok::<(), hedgerow::error::Error>(())
+    /// ```
     pub fn rebase(&mut self, theirs: Forest, keep_theirs: Vec<Vec<u8>>) {
         self.commit = None;
         if self.base.is_empty() && self.from_empty.is_none() {
@@ -201,6 +259,29 @@ impl Ingest {
     /// Makes the next [`Ingest::rebase`] a three-way merge: it applies the changes from `forest` to the
     /// other commit. `forest` is an ancestor of that commit and of the one that this change began with.
     /// Only rows and indexes are merged: all other trees stay as they were when this change began.
+    ///
+    /// ```
+    /// use hedgerow::boundary::Shape;
+    /// use hedgerow::ingest::Format;
+    /// use hedgerow_support::host::Host;
+    ///
+    /// let mut host = Host::new(Shape::STORED);
+    /// let put = |host: &mut Host, rows: &str| host.commit(&[(rows.to_owned(), Format::Pairs)]);
+    /// put(&mut host, r#"["ann",41,"bob",35]"#)?;
+    /// let ancestor = host.forest.clone();
+    /// put(&mut host, r#"["bob",36]"#)?;
+    /// let theirs = core::mem::replace(&mut host.forest, ancestor.clone());
+    /// put(&mut host, r#"["ann",42]"#)?;
+    ///
+    /// let mut merge = host.ingest();
+    /// merge.finish();
+    /// host.drive(&mut merge)?;
+    /// merge.set_merge_base(&ancestor);
+    /// merge.rebase(theirs, Vec::new());
+    /// host.finish(&mut merge)?;
+    /// assert_eq!((host.get("ann").unwrap(), host.get("bob").unwrap()), ("42".into(), "36".into()));
+    /// # Ok::<(), hedgerow::error::Error>(())
+    /// ```
     pub fn set_merge_base(&mut self, forest: &Forest) {
         let from_empty = if self.base.is_empty() { self.tree } else { Tree::EMPTY };
         self.from_empty.get_or_insert(from_empty);

@@ -29,6 +29,31 @@ pub enum Taken {
 /// A node is stored under the hash of its bytes. A node that no known node names is not taken: it could say false
 /// things of its children, such as their last keys. A wrong length makes one child unreadable.
 ///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::cache::Cache;
+/// use hedgerow::lazy::{NewNodes, Taken, land_nodes};
+/// use hedgerow::tree::Tree;
+/// use hedgerow_support::host::Host;
+/// use hedgerow_support::rows::issue;
+///
+/// let mut remote = Host::of(Shape::STORED, &(0..1000).map(issue).collect());
+/// let top = remote.tree().root;
+/// let mut walk = NewNodes::new(Tree::EMPTY, remote.tree());
+/// remote.run(|cache, budget| walk.step(cache, budget))?;
+///
+/// let mut cache = Cache::default();
+/// // The level of a node comes before its record.
+/// let made = land_nodes(&cache, &walk.take()[1..], Taken::Below(top))?;
+/// for (id, segment) in (1..).zip(made) {
+///     cache.add_fresh(id, segment);
+/// }
+/// let first_key = b"issue/00000000";
+/// let read = hedgerow::tree::get(&cache, remote.tree(), first_key)?;
+/// assert!(matches!(read, hedgerow::cache::Fetch::At(want) if want.is_remote()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// The first fault, with its offset.
 pub fn land_nodes(cache: &Cache, records: &[u8], taken: Taken) -> Result<Vec<Sealed>, DecodeError> {

@@ -23,6 +23,38 @@ pub struct NodeAt<'a> {
 
 /// Makes leaves, and other nodes, of the rows of a range of keys. Add the deltas that lead to these rows, oldest first,
 /// then [`Leaves::sort`], then ask for nodes whose rows are all among them.
+///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::cache::Fetch;
+/// use hedgerow::delta::Encoder;
+/// use hedgerow::key::Key;
+/// use hedgerow::lazy::{Leaves, NodeAt};
+/// use hedgerow::node::Node;
+/// use hedgerow::value::Kind;
+/// use hedgerow_support::host::Host;
+/// use hedgerow_support::rows::issue;
+///
+/// let remote = Host::of(Shape::STORED, &(0..1000).map(issue).collect());
+/// let Fetch::Here(Node::Inner(top)) = remote.cache.node(&remote.tree().root)? else {
+///     panic!("the top is in memory");
+/// };
+/// let leaf = top.child(0);
+/// let mut encoder = Encoder::new();
+/// for (key, value) in (0..leaf.count as usize).map(issue) {
+///     encoder.put(Key::trusted(key.as_bytes()), Kind::Json, value.len());
+///     encoder.out().extend_from_slice(value.as_bytes());
+/// }
+/// encoder.end();
+///
+/// let mut leaves = Leaves::new();
+/// leaves.add(encoder.out())?;
+/// leaves.sort();
+/// let (hash, last_key, count) = (leaf.hash, leaf.key.bytes(), leaf.count);
+/// assert!(leaves.make(&NodeAt { hash, last_key, count }));
+/// assert_eq!(leaves.take()[0].table.hash(0), hash);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Leaves {
     rows: Batch,

@@ -87,6 +87,21 @@ impl Side {
 
 /// Finds the internal nodes of a tree that an older one does not have, from the top, each level in the order of
 /// keys. Costs the nodes that the two do not share.
+///
+/// ```
+/// use hedgerow::boundary::Shape;
+/// use hedgerow::lazy::NewNodes;
+/// use hedgerow::tree::Tree;
+/// use hedgerow_support::host::Host;
+/// use hedgerow_support::rows::issue;
+///
+/// let mut host = Host::of(Shape::STORED, &(0..1000).map(issue).collect());
+/// let mut walk = NewNodes::new(Tree::EMPTY, host.tree());
+/// host.run(|cache, budget| walk.step(cache, budget))?;
+/// // The top has level 1: all nodes below are leaves, which travel as rows.
+/// assert_eq!(walk.take()[0], 1);
+/// # Ok::<(), hedgerow::error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct NewNodes {
     new: Side,

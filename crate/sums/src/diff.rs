@@ -12,6 +12,20 @@ use hedgerow_trees::step::{Budget, Step};
 use hedgerow_trees::tree::Tree;
 
 /// The leaves in which two sum trees differ, from left to right.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_sums::{SumDiff, SumLeaves};
+/// use hedgerow_trees::step::{Budget, Step};
+///
+/// let (cache, [(old, _), (new, _)]) = store([&[("ann", 41), ("bob", 35)], &[("bob", 36)]]);
+/// let mut diff = SumDiff::new(old, new);
+/// let mut out = SumLeaves::default();
+/// assert_eq!(diff.step(&cache, &mut Budget::of(1 << 20), &mut out), Ok(Step::Done(())));
+/// let sums = |mark| out.leaves.iter().filter(move |leaf| leaf.mark == mark).map(|leaf| leaf.sum);
+/// assert_eq!((sums(0).sum::<u64>(), sums(1).sum::<u64>()), (76, 36));
+/// ```
 #[derive(Clone, Debug)]
 pub struct SumDiff {
     old: Cursor,

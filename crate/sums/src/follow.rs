@@ -95,6 +95,20 @@ fn whole(text: &[u8]) -> Option<u64> {
 
 /// Walks the rows that changed, and gathers the edits of the leaves. Costs the nodes that the two trees
 /// do not share.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../trees/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_sums::{Definition, Follow};
+/// use hedgerow_trees::step::{Budget, Step};
+///
+/// let (cache, [old, new]) = store([&[("ann", r#"{"age":41}"#)], &[("ann", r#"{"age":42}"#)]]);
+/// let definition = Definition::parse(br#"["","/age","",""]"#).expect("a definition");
+/// let mut follow = Follow::new(definition, old, new);
+/// let step = follow.step(&cache, 1 << 20, &mut Budget::of(1 << 20));
+/// // The key of the leaf is the key of its row: one edit replaces it.
+/// assert_eq!((step, follow.take().len()), (Ok(Step::Done(())), 1));
+/// ```
 #[derive(Debug)]
 pub struct Follow {
     definition: Definition,

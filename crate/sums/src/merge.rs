@@ -38,6 +38,25 @@ enum Phase {
 }
 
 /// Merges a batch into a sum tree, in one descent.
+///
+/// ```
+/// use hedgerow_sums::{Rules, SumBatch, SumMerge, key_of};
+/// use hedgerow_trees::cache::Cache;
+/// use hedgerow_trees::segment::Packer;
+/// use hedgerow_trees::step::{Budget, Step};
+/// use hedgerow_trees::tree::Tree;
+///
+/// let mut batch = SumBatch::new();
+/// batch.put(&key_of(b"ann"), b"a value", 41)?;
+/// batch.put(&key_of(b"bob"), b"another", 35)?;
+/// let mut merge = SumMerge::new(&Rules::new(), Tree::EMPTY, batch);
+/// let mut packer = Packer::new();
+/// let step = merge.step(&Cache::default(), &mut Budget::of(1 << 20), &mut packer)?;
+/// assert_eq!(step, Step::Done(()));
+/// let (tree, root) = merge.made();
+/// assert_eq!((tree.count, root.sum), (2, 76));
+/// # Ok::<(), hedgerow_trees::error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct SumMerge {
     tree: Tree,

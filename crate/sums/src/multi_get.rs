@@ -36,6 +36,16 @@ fn descend<'c>(
 
 /// Returns the sum of the leaf of this key; `None` if there is no leaf. Costs one piece for about seven branches.
 ///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_sums::{get, key_of};
+/// use hedgerow_trees::cache::Fetch;
+///
+/// let (cache, [(tree, _)]) = store([&[("ann", 41), ("bob", 35)]]);
+/// assert_eq!(get(&cache, tree, &key_of(b"bob")), Ok(Fetch::Here(Some(35))));
+/// ```
+///
 /// # Errors
 /// As [`Cache::node`].
 pub fn get(cache: &Cache, tree: Tree, key: &[u8; 32]) -> Result<Fetch<Option<u64>>, Error> {
@@ -53,6 +63,20 @@ struct Wanted {
 }
 
 /// Finds many leaves; asks for missing segments level by level.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_sums::{SumLeaves, SumMultiGet, key_of};
+/// use hedgerow_trees::step::{Budget, Step};
+///
+/// let (cache, [(tree, _)]) = store([&[("ann", 41), ("bob", 35)]]);
+/// let mut find = SumMultiGet::new(tree, &[key_of(b"cy"), key_of(b"bob")]);
+/// let mut out = SumLeaves::default();
+/// assert_eq!(find.step(&cache, &mut Budget::of(1 << 20), &mut out), Ok(Step::Done(())));
+/// // The only leaf found is of the key at position 1.
+/// assert_eq!((out.leaves.len(), out.leaves[0].mark, out.leaves[0].sum), (1, 1, 35));
+/// ```
 #[derive(Clone, Debug)]
 pub struct SumMultiGet {
     tree: Tree,

@@ -163,6 +163,23 @@ impl SumClaim {
 }
 
 /// Verifies a proof of many keys.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_sums::{Rules, SumClaim, SumProve, VerifySums, key_of};
+/// use hedgerow_trees::step::{Budget, Step};
+///
+/// let (cache, [(tree, root)]) = store([&[("ann", 41), ("bob", 35)]]);
+/// let (rules, keys) = (Rules::new(), [key_of(b"ann"), key_of(b"cy")]);
+/// let mut prove = SumProve::many(&rules, tree, &keys);
+/// assert_eq!(prove.step(&cache, &mut Budget::of(1 << 20))?, Step::Done(()));
+///
+/// let claims = [SumClaim::new(&keys[0], Some((b"ann", 41)))?, SumClaim::new(&keys[1], None)?];
+/// let mut verify = VerifySums::new(&rules, root, &claims, prove.proof().1)?;
+/// assert_eq!(verify.step(&mut Budget::of(1 << 20))?, Step::Done(()));
+/// # Ok::<(), hedgerow_trees::error::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct VerifySums {
     rules: Rules,

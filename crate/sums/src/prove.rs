@@ -14,6 +14,20 @@ use hedgerow_trees::tree::Tree;
 const KEY_WORK: usize = 128 * DEPTH as usize;
 
 /// Makes a proof of keys.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_sums::{Rules, SumProve, key_of, verify};
+/// use hedgerow_trees::step::{Budget, Step};
+///
+/// let (cache, [(tree, root)]) = store([&[("ann", 41), ("bob", 35)]]);
+/// let (rules, key) = (Rules::new(), key_of(b"bob"));
+/// let mut prove = SumProve::new(&rules, tree, &key);
+/// assert_eq!(prove.step(&cache, &mut Budget::of(1 << 20)), Ok(Step::Done(())));
+/// let (_, proof) = prove.proof();
+/// assert_eq!(verify(&rules, &root, &key, Some((b"bob", 35)), &proof), Ok(()));
+/// ```
 #[derive(Debug)]
 pub struct SumProve {
     trie: Trie,

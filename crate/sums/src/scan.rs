@@ -10,6 +10,19 @@ use hedgerow_trees::step::{Budget, Step};
 use hedgerow_trees::tree::Tree;
 
 /// Scans the leaves of a sum tree from left to right, which is the order of their paths.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_sums::{SumLeaves, SumScan};
+/// use hedgerow_trees::step::{Budget, Step};
+///
+/// let (cache, [(tree, root)]) = store([&[("ann", 41), ("bob", 35)]]);
+/// let mut scan = SumScan::new(tree, None);
+/// let mut out = SumLeaves::default();
+/// assert_eq!(scan.step(&cache, &mut Budget::of(1 << 20), &mut out), Ok(Step::Done(())));
+/// assert_eq!(out.leaves.iter().map(|leaf| leaf.sum).sum::<u64>(), root.sum);
+/// ```
 #[derive(Clone, Debug)]
 pub struct SumScan {
     cursor: Cursor,

@@ -17,6 +17,19 @@ use hedgerow_trees::tree::Tree;
 const LEAF_WORK: usize = 128 * DEPTH as usize;
 
 /// Verifies a sum tree: every piece, every hash up to the root, every value.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_sums::{Rules, SumVerify};
+/// use hedgerow_trees::step::{Budget, Step};
+///
+/// let (cache, [(tree, root)]) = store([&[("ann", 41), ("bob", 35)]]);
+/// let claim = [&root.hash[..], &root.sum.to_le_bytes()].concat();
+/// let mut verify = SumVerify::new(&Rules::new(), tree, &claim);
+/// assert_eq!(verify.step(&cache, &mut Budget::of(1 << 20)), Ok(Step::Done(())));
+/// assert_eq!(verify.tally()[0], 2);
+/// ```
 #[derive(Debug)]
 pub struct SumVerify {
     rules: Rules,

@@ -88,6 +88,17 @@ impl Open {
 }
 
 /// Packs new chunks into segments.
+///
+/// ```
+/// use hedgerow_trees::segment::{Packer, Stream};
+///
+/// let mut packer = Packer::new();
+/// let hash = packer.put(Stream::Value, |chunk| chunk.extend_from_slice(b"bytes of a chunk"));
+/// packer.seal();
+/// let segment = packer.take_sealed().remove(0);
+/// assert_eq!(segment.table.hash(0), hash);
+/// assert_eq!(&*segment.table.chunk(&segment.bytes, 0), b"bytes of a chunk");
+/// ```
 #[derive(Debug, Default)]
 pub struct Packer {
     streams: [Open; 3],

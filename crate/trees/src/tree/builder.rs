@@ -59,6 +59,21 @@ pub struct Finished {
 }
 
 /// Builds a tree bottom-up, in one pass, from entries in ascending order of their keys.
+///
+/// ```
+/// use hedgerow_trees::boundary::Shape;
+/// use hedgerow_trees::key::Key;
+/// use hedgerow_trees::tree::Builder;
+/// use hedgerow_trees::value::{Kind, Value};
+///
+/// let mut builder = Builder::new(Shape::STORED);
+/// for (key, json) in [("ann", "41"), ("bob", "35")] {
+///     builder.push(Key::trusted(key.as_bytes()), Value::trusted(Kind::Json, json.as_bytes()));
+/// }
+/// assert_eq!(builder.finish().tree.count, 2);
+/// builder.packer().seal();
+/// assert_eq!(builder.packer().take_sealed().len(), 1);
+/// ```
 #[derive(Debug)]
 pub struct Builder {
     shape: Shape,

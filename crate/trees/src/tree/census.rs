@@ -18,6 +18,19 @@ const LOOK_UP_WORK: usize = 64;
 const NODE_WORK: usize = 4096;
 
 /// Counts nodes level by level. Reads internal nodes; for leaves it only looks up their lengths in tables.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_trees::step::{Budget, Step};
+/// use hedgerow_trees::tree::{Census, LEVEL_WORDS};
+///
+/// let (cache, [tree]) = store([&[("ann", "41"), ("bob", "35")]]);
+/// let mut census = Census::new(tree);
+/// assert_eq!(census.step(&cache, &mut Budget::of(1 << 20)), Ok(Step::Done(())));
+/// // The tree is one leaf.
+/// assert_eq!((census.levels().len(), census.levels()[0]), (LEVEL_WORDS, 1.0));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Census {
     level: Vec<Hash>,

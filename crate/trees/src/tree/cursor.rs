@@ -36,6 +36,22 @@ struct LeafAt {
 
 /// Walks the leaves of a tree that hold a range of keys, in either direction. It borrows no data:
 /// each call looks nodes up again, so that they may leave memory in between.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_trees::cache::Fetch;
+/// use hedgerow_trees::tree::{Cursor, Range};
+///
+/// let (cache, [tree]) = store([&[("ann", "41"), ("bob", "35")]]);
+/// let mut cursor = Cursor::new(tree, Range::ALL, false);
+/// let mut keys = Vec::new();
+/// while let Ok(Fetch::Here(Some(run))) = cursor.run(&cache) {
+///     keys.extend((run.from..run.to).map(|at| run.leaf.key(at).to_vec()));
+///     cursor.advance(run.to - run.from);
+/// }
+/// assert_eq!(keys, [b"ann", b"bob"]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Cursor {
     root: Option<Tree>,

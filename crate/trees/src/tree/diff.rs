@@ -30,6 +30,23 @@ enum Stage {
 }
 
 /// The changes from one tree to another, in the order of keys.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_trees::output::Output;
+/// use hedgerow_trees::step::{Budget, Step};
+/// use hedgerow_trees::tree::{Diff, Range};
+///
+/// let (cache, [old, new]) = store([&[("ann", "41")], &[("ann", "42"), ("bob", "35")]]);
+/// let mut diff = Diff::new(old, new, Range::ALL);
+/// let mut out = Output::new();
+/// assert_eq!(diff.step(&cache, &mut Budget::of(1 << 20), &mut out), Ok(Step::Done(())));
+/// out.close();
+/// // 1 is a change, with the old and the new value; 0 is an addition.
+/// assert_eq!(out.keys, br#"[1,"ann",null,null,0,"bob",null]"#);
+/// assert_eq!(out.text, b"[41,42,35]");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Diff {
     walk: Lockstep,

@@ -47,6 +47,22 @@ enum Item<'a> {
 }
 
 /// Two walks in lockstep through two trees.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_trees::step::{Budget, Step};
+/// use hedgerow_trees::tree::{Lockstep, Range};
+///
+/// let (cache, [old, new]) = store([&[("ann", "41"), ("bob", "35")], &[("bob", "35")]]);
+/// let mut walk = Lockstep::new(old, new, Range::ALL);
+/// let mut deleted = Vec::new();
+/// let step = walk.step(&cache, &mut Budget::of(1 << 20), &mut |old, new, _| {
+///     deleted.extend(old.filter(|_| new.is_none()).map(|entry| entry.key.to_vec()));
+///     Ok(Step::Done(()))
+/// });
+/// assert_eq!((step, deleted), (Ok(Step::Done(())), vec![b"ann".to_vec()]));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Lockstep {
     old: Side,

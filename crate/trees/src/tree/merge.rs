@@ -52,6 +52,25 @@ enum Phase {
 
 /// Applies a sorted batch of edits to a tree, at the cost of the touched nodes. Call
 /// [`Merge::step`] with the same batch each time, sorted by [`Batch::sort`].
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_trees::batch::{Batch, Edit};
+/// use hedgerow_trees::boundary::Shape;
+/// use hedgerow_trees::key::Key;
+/// use hedgerow_trees::step::{Budget, Step};
+/// use hedgerow_trees::tree::Merge;
+///
+/// let (cache, [tree, without_bob]) = store([&[("ann", "41"), ("bob", "35")], &[("ann", "41")]]);
+/// let mut edits = Batch::new();
+/// edits.push(Key::trusted(b"bob"), Edit::Delete);
+/// edits.close_run();
+/// let mut merge = Merge::new(tree, &edits, Shape::STORED);
+/// // Equal rows make equal trees.
+/// let step = merge.step(&cache, &edits, &mut Budget::of(1 << 20));
+/// assert_eq!(step, Ok(Step::Done(without_bob)));
+/// ```
 #[derive(Debug)]
 pub struct Merge {
     tree: Tree,

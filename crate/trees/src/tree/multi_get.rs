@@ -44,6 +44,17 @@ pub(crate) fn leaf_of<'c>(
 
 /// Returns the entry of `key`. Costs one node for each level; does not allocate.
 ///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_trees::cache::Fetch;
+/// use hedgerow_trees::tree::get;
+///
+/// let (cache, [tree]) = store([&[("ann", "41"), ("bob", "35")]]);
+/// let Ok(Fetch::Here(Some(entry))) = get(&cache, tree, b"bob") else { panic!("a row in memory") };
+/// assert_eq!(entry.value, b"35");
+/// ```
+///
 /// # Errors
 /// As [`Cache::node`].
 pub fn get<'c>(
@@ -86,6 +97,23 @@ impl SortedKeys for Wanted {
 
 /// Finds many keys in a batched descent. It asks for all missing segments of a level at once, and looks
 /// up each leaf once.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_trees::output::Output;
+/// use hedgerow_trees::step::{Budget, Step};
+/// use hedgerow_trees::tree::MultiGet;
+///
+/// let (cache, [tree]) = store([&[("ann", "41"), ("bob", "35")]]);
+/// let mut find = MultiGet::new(tree, [&b"bob"[..], b"cy", b"ann"]);
+/// let (mut out, mut found) = (Output::new(), Vec::new());
+/// let step = find.step(&cache, &mut Budget::of(1 << 20), &mut out, &mut found);
+/// assert_eq!(step, Ok(Step::Done(())));
+/// out.close();
+/// // Values come in the order of keys; `found` has the positions of these keys in the request.
+/// assert_eq!((&out.text[..], &found[..]), (&b"[41,35]"[..], &[2, 0][..]));
+/// ```
 #[derive(Clone, Debug)]
 pub struct MultiGet {
     tree: Tree,

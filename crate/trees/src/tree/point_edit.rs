@@ -43,6 +43,24 @@ impl Place {
 }
 
 /// The fast path for one edit: splices the leaf, then rewrites the path above it.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_trees::batch::{Batch, Edit};
+/// use hedgerow_trees::boundary::Shape;
+/// use hedgerow_trees::key::Key;
+/// use hedgerow_trees::step::Step;
+/// use hedgerow_trees::tree::PointEdit;
+/// use hedgerow_trees::value::{Kind, Value};
+///
+/// let (cache, [old, new]) = store([&[("ann", "41")], &[("ann", "42")]]);
+/// let mut edits = Batch::new();
+/// edits.push(Key::trusted(b"ann"), Edit::Put(Value::trusted(Kind::Json, b"42")));
+/// edits.close_run();
+/// let mut edit = PointEdit::new(old, Shape::STORED);
+/// assert_eq!(edit.step(&cache, &edits), Ok(Step::Done(Some(new))));
+/// ```
 #[derive(Debug)]
 pub struct PointEdit {
     tree: Tree,

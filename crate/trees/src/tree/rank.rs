@@ -9,6 +9,16 @@ use alloc::vec::Vec;
 use core::ops::Bound;
 
 /// Counts the entries of a range by two descents.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_trees::step::Step;
+/// use hedgerow_trees::tree::{Count, Range};
+///
+/// let (cache, [tree]) = store([&[("a/1", "1"), ("b/1", "2"), ("b/2", "3")]]);
+/// assert_eq!(Count::new(tree, Range::prefix(b"b/")).step(&cache), Ok(Step::Done(2)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Count {
     tree: Tree,

@@ -19,6 +19,24 @@ use crate::value::{self, ValueRef};
 use alloc::vec::Vec;
 
 /// Rebases a change onto a commit that another writer has made.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_trees::batch::Batch;
+/// use hedgerow_trees::secret::Secret;
+/// use hedgerow_trees::step::{Budget, Step};
+/// use hedgerow_trees::tree::{Rebase, Touched};
+///
+/// let (cache, [base, theirs]) = store([&[("ann", "41")], &[("ann", "42"), ("bob", "35")]]);
+/// // Our change has put ann, too: only bob is taken from theirs.
+/// let mut touched = Touched::new(Secret::PUBLIC);
+/// touched.add(b"ann");
+/// touched.close();
+/// let (mut rebase, mut edits) = (Rebase::new(base, theirs, None, Vec::new()), Batch::new());
+/// let step = rebase.step(&cache, &touched, &mut edits, &mut Budget::of(1 << 20));
+/// assert_eq!((step, edits.len()), (Ok(Step::Done(())), 1));
+/// ```
 #[derive(Debug)]
 pub struct Rebase {
     walk: Lockstep,

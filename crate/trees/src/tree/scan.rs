@@ -22,6 +22,23 @@ pub struct Parts {
 const MOST_AHEAD: usize = 8;
 
 /// Writes the entries of a range to an [`Output`], in slices.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_trees::output::Output;
+/// use hedgerow_trees::step::{Budget, Step};
+/// use hedgerow_trees::tree::{Parts, Range, Scan};
+///
+/// let (cache, [tree]) = store([&[("ann", "41"), ("bob", "35"), ("cy", "7")]]);
+/// let parts = Parts { keys: true, values: true };
+/// let mut scan = Scan::new(tree, Range::ALL, true, 2, parts);
+/// let mut out = Output::new();
+/// assert_eq!(scan.step(&cache, &mut Budget::of(1 << 20), &mut out), Ok(Step::Done(())));
+/// out.close();
+/// assert_eq!(out.keys, br#"["cy",null,"bob",null]"#);
+/// assert_eq!(out.text, b"[7,35]");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scan {
     cursor: Cursor,

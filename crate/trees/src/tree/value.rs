@@ -58,6 +58,24 @@ impl ValueWriter {
 }
 
 /// Appends a value out of line to a buffer. Keeps the list of its pieces in memory.
+///
+/// ```
+/// use hedgerow_trees::cache::Cache;
+/// use hedgerow_trees::segment::Packer;
+/// use hedgerow_trees::step::{Budget, Step};
+/// use hedgerow_trees::tree::{ValueReader, put_value};
+///
+/// let mut packer = Packer::new();
+/// let value_ref = put_value(&mut packer, &[7; 1_000_000]);
+/// packer.seal();
+/// let mut cache = Cache::default();
+/// for (id, segment) in (1..).zip(packer.take_sealed()) {
+///     cache.add_fresh(id, segment);
+/// }
+/// let (mut reader, mut value) = (ValueReader::new(value_ref), Vec::new());
+/// let step = reader.step(&cache, &mut Budget::of(usize::MAX), &mut value);
+/// assert_eq!((step, value), (Ok(Step::Done(())), vec![7; 1_000_000]));
+/// ```
 #[derive(Clone, Debug)]
 pub struct ValueReader {
     value_ref: ValueRef,

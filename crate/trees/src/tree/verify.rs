@@ -88,6 +88,19 @@ struct Frame {
 }
 
 /// Verifies all chunks that a tree reaches, and reports each fault instead of ending at the first.
+///
+/// ```
+/// # mod doc { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/store.rs")); }
+/// # use doc::store;
+/// use hedgerow_trees::boundary::Shape;
+/// use hedgerow_trees::step::{Budget, Step};
+/// use hedgerow_trees::tree::Verify;
+///
+/// let (cache, [tree]) = store([&[("ann", "41"), ("bob", "35")]]);
+/// let mut verify = Verify::new(tree, Shape::STORED);
+/// assert_eq!(verify.step(&cache, &mut Budget::of(1 << 20)), Step::Done(()));
+/// assert_eq!((verify.take_faults().len(), verify.tally().rows), (0, 2));
+/// ```
 #[derive(Debug)]
 pub struct Verify {
     /// The tree, until the walk enters it.
