@@ -13,7 +13,7 @@ const MANIFEST = JSON.parse(
 };
 
 /** The parts that `hedgerow/full` has in one file. */
-const FULL = ['tables/index', 'live/index', 'worker/host'];
+const FULL = ['store/tables/index', 'live/index', 'worker/host'];
 
 /** Stores that pages have opened since the last `closeAll`. */
 const opened: Pick<Store, 'close'>[] = [];
