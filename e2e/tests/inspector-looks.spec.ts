@@ -134,6 +134,7 @@ const SIZES = { wide: { width: 1200, height: 760 }, narrow: { width: 390, height
 test('axe finds no fault in any part, and all fit, in light and dark, wide and narrow @chromium', async ({
   chromiumPage,
 }) => {
+  test.setTimeout(600_000);
   const { page: app, context } = chromiumPage;
   const href = await madeIn(app);
   const page = await inspector(context, href);

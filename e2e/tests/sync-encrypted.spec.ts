@@ -69,7 +69,8 @@ test('an encrypted remote is read and written with the key alone', async ({ pers
     for (const { name } of packs) {
       const bytes = Buffer.from((await inner.get(name)) as Uint8Array);
       kinds.add(bytes.toString('latin1', 0, 4));
-      expect(bytes.includes('row/')).toBe(false);
+      // Random bytes have any four letters now and then.
+      expect(bytes.toString('latin1')).not.toMatch(/row\/0\d{5}/);
     }
     // Packs, internal nodes, directories.
     expect([...kinds].sort()).toEqual(['HDGI', 'HDGN', 'HDGP']);

@@ -96,7 +96,7 @@ describe('an encrypted remote', () => {
     expect([...new Set([...objects.values()].map(letters))].sort()).toEqual(KINDS);
     const names = [...objects.keys()].filter((name) => /^[pd]\//.test(name));
     const secrets = [
-      ...[word, 'UniqueWordOfAKey', 'HDGD', '"noise"'].map((text) => Buffer.from(text)),
+      ...[word, 'UniqueWordOfAKey', 'HDGD\u0001', '"noise"'].map((text) => Buffer.from(text)),
       ...[...roots, ...names.map((name) => name.slice(2))].map((text) => Buffer.from(text, 'hex')),
     ];
     expect(secrets.length).toBeGreaterThan(17);
