@@ -1,9 +1,8 @@
 // Reads the comments of sources and the prose of pages, and cuts both into sentences.
 
-import { createRequire } from 'node:module';
-
 // TypeScript 7 has no scanner for other programs.
-const ts = createRequire(import.meta.url)('typescript-5.4');
+import ts from 'typescript-5.4';
+import { NOISE } from './rust-modules.mjs';
 
 /** Returns the texts of the comments of a TypeScript or JavaScript source; adjacent line comments are one text. */
 export function typeScriptComments(file, text) {
@@ -86,12 +85,9 @@ function isInString(source, pos) {
   return isInside;
 }
 
-const RUST =
-  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\br(#*)"[\s\S]*?"\1|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[^']+|[^'\\])'/g;
-
 /** Returns the texts of the comments of a Rust source. Examples in documentation are no prose. */
 export function rustComments(text) {
-  const ranges = [...text.matchAll(RUST)]
+  const ranges = [...text.matchAll(NOISE)]
     .filter(([match]) => match.startsWith('/'))
     .map(({ 0: match, index }) => [index, index + match.length]);
   return joinLines(text, ranges).map(withoutMarks);

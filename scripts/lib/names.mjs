@@ -1,23 +1,19 @@
 // Reads the declarations of a source tree, and finds names that are no nouns or verbs, and names that have two owners.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { basename, join, sep } from 'node:path';
-
 // TypeScript 7 has no parser for other programs.
-const ts = createRequire(import.meta.url)('typescript-5.4');
+import ts from 'typescript-5.4';
 
 const IRREGULAR =
   'begun|bound|broken|brought|built|caught|chosen|cut|done|drawn|fed|felt|found|forgotten|given|gone|grown|had|heard|held|hidden|kept|known|laid|left|lent|lost|made|meant|met|paid|put|read|seen|sent|set|shown|shut|sold|sought|spent|split|spoken|stolen|sunk|taken|taught|thought|thrown|told|torn|understood|woken|won|worn|written';
-// `set`, `put`, `read`, `cut`, `split` and `shut` are verbs, too; `need`, `seed` and the like are no participles.
+/** `put`, `read` and the like are verbs, too; `need`, `seed` and the like are no participles. */
 const VERBS = new Set(
-  'put read set cut split shut found speed need feed seed embed exceed proceed succeed bleed breed shed sled wed'.split(
-    ' ',
-  ),
+  'put read set cut split shut speed need feed seed embed exceed proceed succeed'.split(' '),
 );
 const PARTICIPLE = new RegExp(`^(?:[a-z]+ed|${IRREGULAR})$`);
 /** Participles that are common names of functions that return a changed copy. */
-const CUSTOMARY = new Set(['sorted', 'joined', 'reversed', 'merged', 'indexed', 'deprecated']);
+const CUSTOMARY = new Set(['sorted', 'joined']);
 const isParticiple = (word) => PARTICIPLE.test(word) && !VERBS.has(word) && !CUSTOMARY.has(word);
 
 /** Nouns of the trade that end in -ing, or look like a participle. */

@@ -5,9 +5,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-// Comments, strings and characters. All are matched together, so that a comment marker in a string does not begin a
-// comment, and a quote in a comment does not begin a string.
-const NOISE =
+/**
+ * Comments, strings and characters. All are matched together, so that a comment marker in a string does not begin a
+ * comment, and a quote in a comment does not begin a string.
+ */
+export const NOISE =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\br(#*)"[\s\S]*?"\1|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[^']+|[^'\\])'/g;
 
 /** Blanks comments, strings and characters; keeps offsets and lines. */

@@ -77,7 +77,8 @@ export class Reader {
       if (!from.isReady) return from.ready().then(() => this.#get<Value>(key));
       const { engine } = from.host;
       const status = reads.get(engine, from.head.view, key);
-      if (status === Status.done) return Promise.resolve(reads.found(engine) as Value | undefined);
+      if (status === Status.done)
+        return Promise.resolve(reads.readFoundValue(engine) as Value | undefined);
       if (status >= Status.row) fail(engine, status);
     } catch (cause) {
       return Promise.reject(cause);

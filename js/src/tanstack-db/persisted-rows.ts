@@ -51,7 +51,7 @@ export async function groundOf(
   meta: Meta | undefined,
   decode: (stored: unknown) => RowRecord,
 ): Promise<RowSource<PersistedCandidate, PersistedFound>> {
-  const found = (place: string, stored: unknown): PersistedFound => {
+  const toRow = (place: string, stored: unknown): PersistedFound => {
     const row = decode(stored);
     return { ...row, place, row: row.value };
   };
@@ -101,7 +101,7 @@ export async function groundOf(
   async function* byKeys(keys: readonly string[]): AsyncGenerator<PersistedFound, void, void> {
     if (keys.length === 0) return;
     const stored = await at.getMany(keys);
-    for (const [n, key] of keys.entries()) if (stored[n] !== undefined) yield found(key, stored[n]);
+    for (const [n, key] of keys.entries()) if (stored[n] !== undefined) yield toRow(key, stored[n]);
   }
   return {
     candidates,
@@ -120,7 +120,7 @@ export async function groundOf(
     },
     async *get() {},
     async *all() {
-      for await (const [key, stored] of at.scan({ prefix: places.rows })) yield found(key, stored);
+      for await (const [key, stored] of at.scan({ prefix: places.rows })) yield toRow(key, stored);
     },
     keyOf: ({ place }) => place,
   };

@@ -20,7 +20,7 @@ import type { CollectionRow } from './subset.js';
 export type Key = string | number;
 
 /** A stored row. */
-export interface Found {
+export interface StoredTableRow {
   readonly key: string;
   readonly row: CollectionRow;
 }
@@ -101,7 +101,7 @@ export class TableSource {
   }
 
   /** Returns the rows of a commit. */
-  at(snapshot: Snapshot, signal: AbortSignal): RowSource<TableCandidate, Found> {
+  at(snapshot: Snapshot, signal: AbortSignal): RowSource<TableCandidate, StoredTableRow> {
     const { spec } = this;
     return {
       candidates: this.candidates,
@@ -109,24 +109,24 @@ export class TableSource {
       scan: (by, part) => {
         const { reverse, offset, limit } = part;
         const scan = { ...rangeOf(spec, by, part), reverse, offset, limit, signal };
-        return this.#found(snapshot.scan(scan as ScanOptions));
+        return this.#readRows(snapshot.scan(scan as ScanOptions));
       },
       get: (_, starts) => this.#byKeys(snapshot, starts),
-      all: () => this.#found(snapshot.scan({ prefix: spec.prefix, signal })),
+      all: () => this.#readRows(snapshot.scan({ prefix: spec.prefix, signal })),
       keyOf: ({ key }) => key,
     };
   }
 
-  async *#found(
+  async *#readRows(
     scan: AsyncIterable<readonly [key: string, stored: unknown, ...rest: unknown[]]>,
-  ): AsyncGenerator<Found, void, void> {
+  ): AsyncGenerator<StoredTableRow, void, void> {
     for await (const [key, stored] of scan) yield { key, row: this.spec.rowOf(key, stored) };
   }
 
   async *#byKeys(
     snapshot: Snapshot,
     starts: readonly (readonly unknown[])[],
-  ): AsyncGenerator<Found, void, void> {
+  ): AsyncGenerator<StoredTableRow, void, void> {
     const { keys, rowOf } = this.spec;
     const wanted = starts.map((start) => keys.of(keys.isPlain ? start[0] : start));
     const stored = await snapshot.getMany(wanted);

@@ -44,7 +44,7 @@ function passKey(engine: Engine, key: string): number {
 }
 
 /** Returns the value in the reply to `get`; `undefined` if the key is absent. */
-export function found(engine: Engine): unknown {
+export function readFoundValue(engine: Engine): unknown {
   const bytes = engine.memory;
   const kind = engine.word(Reply.valueKind);
   if (kind === ValueKind.absent) return undefined;

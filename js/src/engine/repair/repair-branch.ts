@@ -17,18 +17,18 @@ import { type ChunkFault, type Inspection, isLoss, type Verification } from '../
 import { abandonOnError, Ingest } from '../write/ingest.js';
 import type { LostRange, RepairJob, RepairResult } from './types.js';
 
-type Found = Pick<Verification, 'faults' | 'rows'>;
+type RepairFindings = Pick<Verification, 'faults' | 'rows'>;
 
 /** A repair of one branch. */
 export class Repair {
   readonly #inspection: Inspection;
   readonly #head: Ref;
-  readonly #verification: Found;
+  readonly #verification: RepairFindings;
   readonly #job: RepairJob;
   /** The head of the branch to repair. */
   readonly #branchHead: BranchHead;
 
-  constructor(inspection: Inspection, head: Ref, verification: Found, job: RepairJob) {
+  constructor(inspection: Inspection, head: Ref, verification: RepairFindings, job: RepairJob) {
     this.#inspection = inspection;
     this.#branchHead = new BranchHead(inspection.branchHead.shared, head.name);
     this.#head = head;
@@ -104,7 +104,7 @@ export class Repair {
    * Deletes the damaged ranges in one commit, from right to left: the deletion of a range reads only chunks to its
    * right, which are sound by then.
    */
-  async #salvage(ref: Ref, found: Found): Promise<RepairResult | 'beaten'> {
+  async #salvage(ref: Ref, found: RepairFindings): Promise<RepairResult | 'beaten'> {
     const { host } = this.#inspection;
     const branchHead = this.#branchHead;
     const { durability, signal, announce } = this.#job;

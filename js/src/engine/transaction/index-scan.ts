@@ -27,7 +27,7 @@ import type { Sources } from './merged-scan.js';
 import type { IndexRead } from './read-set.js';
 
 /** An entry of an index, and the row that it names. */
-interface Found {
+interface IndexedRow {
   readonly position: string;
   readonly key: string;
   readonly value: unknown;
@@ -47,9 +47,9 @@ export function ownEntries(
   index: Index,
   range: ReturnType<typeof positionsOf>,
   reverse: boolean,
-): Found[] {
+): IndexedRow[] {
   const sign = reverse ? -1 : 1;
-  const found: Found[] = [];
+  const found: IndexedRow[] = [];
   for (const edit of edits.in({ prefix: index.prefix })) {
     if (edit.value === undefined) continue;
     let isGiven = false;
@@ -64,11 +64,11 @@ export function ownEntries(
   return found.sort((a, b) => sign * compareKeys(a.position, b.position));
 }
 
-async function* merged(
+async function* mergeEntries(
   sources: Sources,
   options: IndexScanOptions,
   keysOnly: boolean,
-): AsyncGenerator<Found, void, void> {
+): AsyncGenerator<IndexedRow, void, void> {
   const { host, view, edits, reads } = sources;
   const {
     range: wanted,
@@ -92,7 +92,7 @@ async function* merged(
   const isOwn = hidden.size > 0;
   let skip = isOwn ? offset : 0;
   let left = limit;
-  const isTaken = ({ position }: Found) => {
+  const isTaken = ({ position }: IndexedRow) => {
     if (skip > 0) {
       skip -= 1;
       return false;
@@ -137,8 +137,8 @@ async function* merged(
 
 function shapeRows<T>(
   calls: FunctionCalls,
-  found: () => AsyncGenerator<Found>,
-  shape: (found: Found) => T,
+  found: () => AsyncGenerator<IndexedRow>,
+  shape: (found: IndexedRow) => T,
 ): Rows<T> {
   const rows = makeRows(async function* () {
     const end = calls.begin('tx.scan');
@@ -161,15 +161,15 @@ export function mergedIndexScan(
   options: IndexScanOptions,
 ): IndexScan<unknown> {
   const { calls } = sources();
-  const found = (keysOnly: boolean) => () => merged(sources(), options, keysOnly);
-  const entry = ({ key, value, secondary }: Found): [string, unknown, SecondaryKey] => [
+  const readEntries = (keysOnly: boolean) => () => mergeEntries(sources(), options, keysOnly);
+  const entry = ({ key, value, secondary }: IndexedRow): [string, unknown, SecondaryKey] => [
     key,
     value,
     secondary,
   ];
   return {
-    ...shapeRows(calls, found(false), entry),
-    keys: () => shapeRows(calls, found(true), ({ key }) => key),
-    values: () => shapeRows(calls, found(false), ({ value }) => value),
+    ...shapeRows(calls, readEntries(false), entry),
+    keys: () => shapeRows(calls, readEntries(true), ({ key }) => key),
+    values: () => shapeRows(calls, readEntries(false), ({ value }) => value),
   };
 }

@@ -75,11 +75,11 @@ function begin(sources: Sources, options: ScanOptions, width: Width): BlockScan 
   };
   const found = blocks(host, () => ({ op: startScan(host, view, stored) }), signal);
   if (!isOwn) return { read, skip: 0, limit, blocks: found };
-  return { read, skip: offset, limit, blocks: merged(found, own, width, reverse) };
+  return { read, skip: offset, limit, blocks: mergeOwnEdits(found, own, width, reverse) };
 }
 
 /** Merges own edits into stored rows in the same order, and replaces rows of the same key. */
-async function* merged(
+async function* mergeOwnEdits(
   stored: AsyncIterable<unknown[], void>,
   own: readonly OwnEdit[],
   width: Width,

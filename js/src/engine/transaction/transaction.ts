@@ -88,7 +88,7 @@ export class Transaction {
     reads.value(key);
     const { engine } = host;
     const status = calls.get(engine, view, key);
-    if (status === Status.done) return calls.found(engine) as Value | undefined;
+    if (status === Status.done) return calls.readFoundValue(engine) as Value | undefined;
     if (status >= Status.row) fail(engine, status);
     const [value] = await this.#findStored([key]);
     return value as Value | undefined;

@@ -31,7 +31,7 @@ interface LoadContext {
 }
 
 /** The result of one transaction. */
-interface Found {
+interface LoadedContents {
   readonly loaded: StoreContents;
   /** The segments whose tables `joined` has, and `tables` lacks. */
   readonly elsewhere: readonly number[];
@@ -58,7 +58,7 @@ function loadOnce(
   db: IDBDatabase,
   { known, since, carriers, handles }: LoadContext,
   mayBeJoined: boolean,
-): Promise<Found> {
+): Promise<LoadedContents> {
   // Of an unknown store everything is wanted: no request has to wait for the keys.
   const isFirst = since === undefined && known.size === 0;
   const hasJoined = isFirst && mayBeJoined && canJoin(db);

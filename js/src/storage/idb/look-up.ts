@@ -92,7 +92,7 @@ function together(segments: IDBObjectStore, wanted: readonly SegmentRequest[]): 
   const range = askForRange(segments, IDBKeyRange.bound(first, last));
   const find = (one: SegmentRequest): RecordLookup => ({
     requests: [],
-    value: () => recordOf(range.found().get(segmentOf(one)), one),
+    value: () => recordOf(range.toMap().get(segmentOf(one)), one),
   });
   return { requests: range.requests, find };
 }
@@ -104,7 +104,7 @@ function askForRange(segments: IDBObjectStore, range: IDBKeyRange, most?: number
   let found: ReadonlyMap<unknown, unknown> | undefined;
   return {
     requests: [keys, records],
-    found() {
+    toMap() {
       const values = records.result as unknown[];
       found ??= new Map((keys.result as unknown[]).map((key, at) => [key, values[at]]));
       return found;
@@ -132,7 +132,7 @@ export async function lookAhead(
     'relaxed',
     (work) => {
       const range = askForRange(work.store('segments'), behind, ahead);
-      whenAll(work, range.requests, () => work.answer(range.found()));
+      whenAll(work, range.requests, () => work.answer(range.toMap()));
     },
   );
   // A deletion waits for this transaction, so no Blob of a segment that it deletes is kept after it.

@@ -42,14 +42,14 @@ export async function updateTableRow(
  */
 async function changedValue(spec: Spec, key: string, row: Row, change: RowEdit): Promise<unknown> {
   const isFunction = typeof change === 'function';
-  const made = isFunction ? ((await change(row)) ?? row) : merged(spec, row, change);
+  const made = isFunction ? ((await change(row)) ?? row) : mergeRow(spec, row, change);
   const stored = encodeTableRow(spec, made);
   if (stored.key === key) return stored.value;
   const message = 'an update cannot change the key: delete the row, and put another';
   throw new HedgerowError('invalid-value', message, { pointer: '' });
 }
 
-function merged(spec: Spec, row: Row, change: Row): Row {
+function mergeRow(spec: Spec, row: Row, change: Row): Row {
   const version = versionOf(change) ?? spec.version;
   if (version < spec.version) {
     const message = `the members are of version ${version}, and the row has ${spec.version}: put a whole row`;

@@ -77,14 +77,14 @@ function byFields({ base, ours, theirs }: Conflict, sent?: SentRow): ConflictDec
   if (!isObject(ours) || !isObject(theirs)) return { value: theirs, isLoss: true };
   const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
   const bases = [fieldsOf(base), ...(sent === undefined ? [] : [fieldsOf(sent.value)])];
-  return merged(bases, ours, theirs);
+  return mergeFields(bases, ours, theirs);
 }
 
 const fieldOf = (object: Fields, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
 /** Merges two objects by their fields. `bases` are the rows that the other side may have begun with. */
-function merged(bases: readonly Fields[], ours: Fields, theirs: Fields): ConflictDecision {
+function mergeFields(bases: readonly Fields[], ours: Fields, theirs: Fields): ConflictDecision {
   const entries: [string, unknown][] = [];
   const fields: string[] = [];
   for (const name of new Set([...Object.keys(theirs), ...Object.keys(ours)])) {

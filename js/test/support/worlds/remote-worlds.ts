@@ -1,5 +1,7 @@
 /** The powers of an operator over a remote: to put an old copy in its place, and to show each device another one. */
+
 import { memoryRemote, type Remote, type Swap } from '../../../src/sync/remote/index.js';
+import { objectsOf } from '../remote-objects.js';
 
 /** One state of a remote, which changes independently. */
 export interface World {
@@ -17,17 +19,9 @@ export const newWorld = (): World => worldOf(memoryRemote());
 /** Copies the present state of a world: a backup of it, or a fork. */
 export async function copyOf({ remote }: World): Promise<World> {
   const copy = memoryRemote();
-  const config = await remote.get('hedgerow');
-  if (config !== undefined) await copy.put('hedgerow', config);
-  for (const prefix of ['p/', 'd/'] as const) {
-    for (const { name } of await remote.list(prefix)) {
-      await copy.put(name, (await remote.get(name)) as Uint8Array);
-    }
-  }
-  for (const { name } of await remote.list('h/')) {
-    const branch = decodeURIComponent(name.slice(2));
-    const head = await remote.readHead(branch);
-    if (head !== undefined) await copy.swapHead(branch, undefined, head.bytes);
+  for (const [name, bytes] of await objectsOf(remote)) {
+    if (!name.startsWith('h/')) await copy.put(name, bytes);
+    else await copy.swapHead(decodeURIComponent(name.slice(2)), undefined, bytes);
   }
   return worldOf(copy);
 }
