@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { ensureSeedBase } from '../scripts/lib/moving-seed.mjs';
-import { engines } from './test/browser/provider.mjs';
-import { LEFT_OUT, SAMPLE } from './test/browser/suites.js';
+import { engines } from './hedgerow/test/browser/provider.mjs';
+import { LEFT_OUT, SAMPLE } from './hedgerow/test/browser/suites.js';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const TESTS = at('test/');
-const STAND_INS = at('test/browser/node/');
-const MEMORY = at('test/browser/memory.ts');
+const TESTS = at('hedgerow/test/');
+const STAND_INS = at('hedgerow/test/browser/node/');
+const MEMORY = at('hedgerow/test/browser/memory.ts');
 
-// What `js/test/browser/run.mjs` has found.
+// What `js/hedgerow/test/browser/run.mjs` has found.
 const ENGINES = (process.env.ENGINES ?? 'chromium').split(',');
 const IS_SAMPLE = process.env.UNITS === 'sample';
 ensureSeedBase();
@@ -27,7 +27,8 @@ function standIns(): Plugin {
     resolveId(source, importer) {
       if (source.startsWith('node:')) return `${STAND_INS}${source.slice('node:'.length)}.ts`;
       // Who imports the module itself means memory.
-      if (importer === at('src/index.ts') && source === './storage/memory.js') return MEMORY;
+      if (importer === at('hedgerow/src/index.ts') && source === './storage/memory.js')
+        return MEMORY;
       return undefined;
     },
     // Not as globals, which the code under test would see.
@@ -60,14 +61,14 @@ export default defineConfig({
     ],
   },
   test: {
-    include: IS_SAMPLE ? SAMPLE : ['js/test/**/*.test.ts'],
+    include: IS_SAMPLE ? SAMPLE : ['js/hedgerow/test/**/*.test.ts'],
     // Frameworks render in happy-dom and on servers; `examples/frameworks` is in real pages.
     exclude: [
-      ...[...LEFT_OUT.keys()].map((file) => `js/test/${file}`),
-      'js/test/live/frameworks/**',
+      ...[...LEFT_OUT.keys()].map((file) => `js/hedgerow/test/${file}`),
+      'js/hedgerow/test/live/frameworks/**',
     ],
-    globalSetup: at('test/support/core-up-to-date.mjs'),
-    setupFiles: at('test/browser/setup.ts'),
+    globalSetup: at('hedgerow/test/support/core-up-to-date.mjs'),
+    setupFiles: at('hedgerow/test/browser/setup.ts'),
     silent: 'passed-only',
     // Some suites make thousands of stores, which takes minutes on a real disk; a busy machine is not at fault.
     testTimeout: 900_000,

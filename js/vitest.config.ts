@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { ensureSeedBase } from '../scripts/lib/moving-seed.mjs';
-import { svelte } from './test/live/frameworks/svelte-plugin.js';
+import { svelte } from './hedgerow/test/live/frameworks/svelte-plugin.js';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -15,10 +15,10 @@ export default defineConfig({
   plugins: [svelte],
   environments: { client: { resolve: { conditions: ['browser', 'module', 'production'] } } },
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: 'test/support/core-up-to-date.mjs',
-    setupFiles: 'test/support/setup.ts',
-    reporters: ['default', './test/support/stuck-reporter.ts'],
+    include: ['*/test/**/*.test.ts'],
+    globalSetup: 'hedgerow/test/support/core-up-to-date.mjs',
+    setupFiles: 'hedgerow/test/support/setup.ts',
+    reporters: ['default', './hedgerow/test/support/stuck-reporter.ts'],
     // Cheaper to start than processes: a sixth of the whole.
     pool: 'threads',
     // One more than there are cores: tests also wait.
@@ -35,12 +35,12 @@ export default defineConfig({
     alias: {
       '@op-engineering/op-sqlite': version
         ? at(`../.cache/op-sqlite/${version}/package/node/dist/index.js`)
-        : at('test/support/doubles/op-sqlite-package.ts'),
-      'expo-sqlite': at('test/support/doubles/expo-sqlite-package.ts'),
-      expo: at('test/support/doubles/expo-sqlite-native.ts'),
+        : at('hedgerow/test/support/doubles/op-sqlite-package.ts'),
+      'expo-sqlite': at('hedgerow/test/support/doubles/expo-sqlite-package.ts'),
+      expo: at('hedgerow/test/support/doubles/expo-sqlite-native.ts'),
       // Of expo-sqlite as it is published: see scripts/expo-sqlite.mjs.
       'await-lock': at('../.cache/expo-sqlite/await-lock/build/AwaitLock.js'),
-      'react-native': at('test/support/doubles/op-sqlite-native.ts'),
+      'react-native': at('hedgerow/test/support/doubles/op-sqlite-native.ts'),
     },
   },
 });

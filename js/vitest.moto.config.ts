@@ -2,5 +2,5 @@ import { defineConfig } from 'vitest/config';
 
 /** Run by `scripts/moto.mjs`, which starts the server. */
 export default defineConfig({
-  test: { include: ['test/moto/*.ts'], testTimeout: 60_000 },
+  test: { include: ['hedgerow/test/moto/*.ts'], testTimeout: 60_000 },
 });

@@ -46,7 +46,7 @@ function newestInstance() {
 
 async function measureOpening() {
   const instance = newestInstance();
-  const { memory, open } = await import('../js/dist/index.js');
+  const { memory, open } = await import('../js/hedgerow/dist/index.js');
   const { rowsInTurn, idOf } = await importSource('e2e', 'bench', 'page', 'rows.ts');
   const storage = memory();
   const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
@@ -75,12 +75,12 @@ async function measureOpening() {
 async function main() {
   refuseDevBuild();
   if (values.open) return measureOpening();
-  const { Better, nodeModule } = await import('../js/test/support/sqlite.mjs');
+  const { Better, nodeModule } = await import('../js/hedgerow/test/support/sqlite.mjs');
   const [driver, Sqlite] = Better
     ? ['better-sqlite3', Better]
     : ['node:sqlite', nodeModule.DatabaseSync];
-  const { open, destroy } = await import('../js/dist/index.js');
-  const { sqlite } = await import('../js/dist/node/index.js');
+  const { open, destroy } = await import('../js/hedgerow/dist/index.js');
+  const { sqlite } = await import('../js/hedgerow/dist/node/index.js');
   const rows = await benchmarkRows();
   const json = rows.reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), 0);
   const folder = mkdtempSync(join(values.folder, 'hedgerow-bench-'));

@@ -1,4 +1,4 @@
-// `node scripts/build-react-native.mjs`: builds the package for React Native, `js/dist/react-native`.
+// `node scripts/build-react-native.mjs`: builds the package for React Native, `js/hedgerow/dist/react-native`.
 // Not part of `npm run build`, since it compiles the core a second time, which takes about a minute.
 
 import { pathToFileURL } from 'node:url';
@@ -9,9 +9,11 @@ export async function buildForReactNative() {
   const { buildPlain } = await import('./lib/plain.mjs');
   const { buildReactNative } = await import('./lib/react-native.mjs');
   const rebuilt = await buildPlain();
-  console.log(`plain core  ${rebuilt ? 'built' : 'up to date'}: js/src/core/generated/plain.js`);
+  console.log(
+    `plain core  ${rebuilt ? 'built' : 'up to date'}: js/hedgerow/src/core/generated/plain.js`,
+  );
   await buildReactNative();
-  console.log('built: js/dist/react-native');
+  console.log('built: js/hedgerow/dist/react-native');
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) await runMain(buildForReactNative);

@@ -1,4 +1,4 @@
-// `npm run build`: compiles the core to WebAssembly, then the wrapper to `js/dist`. With `--dev` it takes seconds; that
+// `npm run build`: compiles the core to WebAssembly, then the wrapper to `js/hedgerow/dist`. With `--dev` it takes seconds; that
 // build is for tests and the debugger, not for publishing. Builds only outdated parts.
 
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -13,14 +13,14 @@ import { buildInspector } from './lib/inspector.mjs';
 import { ROOT, runMain } from './lib/run.mjs';
 import { buildWasm, isDevelopmentCore } from './lib/wasm.mjs';
 
-const DIST = 'js/dist';
+const DIST = 'js/hedgerow/dist';
 /** The hashes of the last build's inputs and outputs. */
 const STAMP_FILE = join(ROOT, '.cache', 'package-build.json');
 const INPUTS = [
-  'js/src',
-  'js/pkg/.inputs',
-  'js/package.json',
-  'js/tsconfig.json',
+  'js/hedgerow/src',
+  'js/hedgerow/pkg/.inputs',
+  'js/hedgerow/package.json',
+  'js/hedgerow/tsconfig.json',
   'tsconfig.base.json',
   'package-lock.json', // the versions of tsc and rolldown
   'scripts/build.mjs',
@@ -29,11 +29,11 @@ const INPUTS = [
   ),
 ];
 /** The outputs of `scripts/build-react-native.mjs`. */
-const REACT_NATIVE = ['js/src/core/generated/plain.js', `${DIST}/react-native`];
+const REACT_NATIVE = ['js/hedgerow/src/core/generated/plain.js', `${DIST}/react-native`];
 
 const hashOf = (paths) => hashInputs(paths, { without: REACT_NATIVE });
 
-/** Whether `js/dist` matches its inputs; without `types`, its declarations do not matter. */
+/** Whether `js/hedgerow/dist` matches its inputs; without `types`, its declarations do not matter. */
 async function isCurrent(inputs, types) {
   try {
     const stamp = JSON.parse(await readFile(STAMP_FILE, 'utf8'));
@@ -54,11 +54,11 @@ async function buildJavaScript() {
 export async function buildCore({ dev = false } = {}) {
   const rebuilt = await buildWasm({ dev });
   console.log(
-    `wasm        ${rebuilt ? 'built' : 'up to date'}: js/pkg${dev ? ', for development' : ''}`,
+    `wasm        ${rebuilt ? 'built' : 'up to date'}: js/hedgerow/pkg${dev ? ', for development' : ''}`,
   );
 }
 
-/** Builds `js/dist` over the built core; without `types`, the part that needs few packages and is enough for pages. */
+/** Builds `js/hedgerow/dist` over the built core; without `types`, the part that needs few packages and is enough for pages. */
 export async function buildPackage({ types = true } = {}) {
   const inputs = await hashOf(INPUTS);
   if (await isCurrent(inputs, types)) return console.log(`package     up to date: ${DIST}`);

@@ -95,7 +95,7 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
     ['crate/sums/src', checkRust, SUM_LAYERS],
     ['crate/src', checkRust, RUST_LAYERS],
     ...RUST_WITHOUT_LAYERS.map((folder) => [folder, checkCircles]),
-    ['js/src', checkTypeScript, TYPESCRIPT_LAYERS],
+    ['js/hedgerow/src', checkTypeScript, TYPESCRIPT_LAYERS],
   ].map(([folder, check, layers]) => ({ folder, check, ...check(join(ROOT, folder), layers) }));
   const problems = checked.flatMap((tree) =>
     tree.problems.map((problem) => `${tree.folder}/${problem}`),

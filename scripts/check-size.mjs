@@ -126,7 +126,7 @@ async function bundle(withModule, entry = 'index.js') {
     transform: (code) => code.replace(/(["'`])[A-Za-z0-9+/=]{1000,}\1/g, "''"),
   };
   const build = await rolldown({
-    input: join(ROOT, 'js', 'dist', entry),
+    input: join(ROOT, 'js', 'hedgerow', 'dist', entry),
     platform: 'browser',
     plugins: withModule ? [] : [emptied],
   });
@@ -153,7 +153,7 @@ async function bundle(withModule, entry = 'index.js') {
  * file of another room is a separate import; as published there are two or three of them.
  */
 async function roomAlone({ file, others }) {
-  const input = join(ROOT, 'js', 'src', file);
+  const input = join(ROOT, 'js', 'hedgerow', 'src', file);
   const isOther = (id) => others.test(id);
   const checks = { moduleLevelDirective: false };
   const build = await rolldown({ input, platform: 'browser', external: isOther, checks });
@@ -182,7 +182,9 @@ async function startSizes() {
   const { first, later, files } = await bundle(true);
   const slim = await bundle(true, 'slim.js');
   const slimScript = gzippedLength(slim.first);
-  const slimWasm = gzippedLength(await readFile(join(ROOT, 'js', 'dist', 'slim', 'hedgerow.wasm')));
+  const slimWasm = gzippedLength(
+    await readFile(join(ROOT, 'js', 'hedgerow', 'dist', 'slim', 'hedgerow.wasm')),
+  );
   const rows = [
     { name: 'WebAssembly alone', bytes: gzippedLength(await readFile(WASM_FILE)) },
     { name: 'JavaScript alone', bytes: gzippedLength((await bundle(false)).first) },

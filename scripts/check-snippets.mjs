@@ -1,12 +1,12 @@
-// `node scripts/check-snippets.mjs [--list]`: type-checks the TypeScript in the pages against the package in `js/dist`,
-// and counts the blocks of code that run (`js/test/support/snippet-list.mjs`); with `--list` it says why others do not. The
+// `node scripts/check-snippets.mjs [--list]`: type-checks the TypeScript in the pages against the package in `js/hedgerow/dist`,
+// and counts the blocks of code that run (`js/hedgerow/test/support/snippet-list.mjs`); with `--list` it says why others do not. The
 // blocks of a page are one module, each within the scope of the one before it, so that it may use or redeclare its
 // names. Names that a page leaves out are declared in a comment: `<!-- snippets: declare const closeIssue: (tx:
 // Transaction) => void; -->`.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { blocksOf, isFollowed, pages } from '../js/test/support/snippet-list.mjs';
+import { blocksOf, isFollowed, pages } from '../js/hedgerow/test/support/snippet-list.mjs';
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 import { moduleOf } from './lib/snippets.mjs';
 

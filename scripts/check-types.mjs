@@ -1,7 +1,7 @@
 // `node scripts/check-types.mjs [--newest] [--sources]`: checks the types of the package as apps see them. Compiles
-// `js/test/types` with the oldest and the newest supported TypeScript (`--newest`: with that alone), and compares each
+// `js/hedgerow/test/types` with the oldest and the newest supported TypeScript (`--newest`: with that alone), and compares each
 // error with the expected one. Then compiles an app with many tables, whose types must stay cheap. With `--sources`
-// against the declarations of the current sources; otherwise against the declarations in `js/dist`.
+// against the declarations of the current sources; otherwise against the declarations in `js/hedgerow/dist`.
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { errorsIn, expectedIn, faultsOf, withoutComments } from './lib/expected-
 import { MANY, manyTables } from './lib/many-tables.mjs';
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 
-const FROM = join(ROOT, 'js', 'test', 'types');
+const FROM = join(ROOT, 'js', 'hedgerow', 'test', 'types');
 /** Copies without the comments that hide errors. */
 const TO = join(ROOT, '.cache', 'types');
 const DECLARATIONS = join(ROOT, '.cache', 'declarations');
@@ -32,9 +32,11 @@ async function compiled(compiler, args, cwd = ROOT) {
 /** Writes declarations of the sources; returns the path of each entry. */
 async function pathsOfSources() {
   rmSync(DECLARATIONS, { recursive: true, force: true });
-  const project = ['-p', join(ROOT, 'js'), '--outDir', DECLARATIONS];
+  const project = ['-p', join(ROOT, 'js', 'hedgerow'), '--outDir', DECLARATIONS];
   await compiled('typescript', [...project, '--emitDeclarationOnly', '--noEmitOnError', 'false']);
-  const { exports } = JSON.parse(readFileSync(join(ROOT, 'js', 'package.json'), 'utf8'));
+  const { exports } = JSON.parse(
+    readFileSync(join(ROOT, 'js', 'hedgerow', 'package.json'), 'utf8'),
+  );
   const entries = Object.entries(exports).filter(([, { types }]) => types !== undefined);
   return Object.fromEntries(
     entries.map(([entry, { types }]) => [
@@ -44,7 +46,7 @@ async function pathsOfSources() {
   );
 }
 
-/** Writes a project in its own folder, with the settings of `js/test/types`. */
+/** Writes a project in its own folder, with the settings of `js/hedgerow/test/types`. */
 function writeProject(dir, files, paths) {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });

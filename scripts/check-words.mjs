@@ -34,9 +34,9 @@ const isRust = (file) => file.endsWith('.rs') && !/(^|\/)target\//.test(file);
 
 /** The trees, and how their texts are read. */
 export const TREES = {
-  wrapper: { dirs: ['js/src'], is: isSource, read: typeScriptComments },
+  wrapper: { dirs: ['js/hedgerow/src'], is: isSource, read: typeScriptComments },
   tests: {
-    dirs: ['js/test', 'e2e', 'examples', 'demo', 'site', 'scripts/test'],
+    dirs: ['js/hedgerow/test', 'e2e', 'examples', 'demo', 'site', 'scripts/test'],
     is: isSource,
     read: (file, text) => [...typeScriptComments(file, text), ...testTitles(file, text)],
   },
@@ -78,7 +78,7 @@ function countTree(tree) {
 }
 
 const countNames = () => {
-  const odd = oddNames(readNames([join(ROOT, 'js', 'src')]));
+  const odd = oddNames(readNames([join(ROOT, 'js', 'hedgerow', 'src')]));
   return Object.fromEntries(Object.entries(odd).map(([kind, all]) => [kind, all.length]));
 };
 
@@ -119,7 +119,7 @@ function list(kind, treeName) {
     }
     return;
   }
-  const odd = oddNames(readNames([join(ROOT, 'js', 'src')]))[kind];
+  const odd = oddNames(readNames([join(ROOT, 'js', 'hedgerow', 'src')]))[kind];
   if (odd === undefined) throw new CommandFailed(`there is no kind ${kind}`);
   for (const { name, place } of odd) console.log(`${name}  ${place}`);
 }

@@ -81,7 +81,7 @@ const minOf = (times) => Math.min(...times);
 const medianOf = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
 
 async function load(dir) {
-  const file = join(dir, 'js', 'dist', 'index.js');
+  const file = join(dir, 'js', 'hedgerow', 'dist', 'index.js');
   if (!existsSync(file)) throw new CommandFailed(`${file} is not built`);
   refuseDevBuild(dir);
   return import(pathToFileURL(file).href);

@@ -21,8 +21,8 @@ const PAGE = { root: DEMO_DIR, logLevel: 'warn' };
 const STAMP_FILE = join(DEMO_DIR, 'dist', '.inputs');
 const PAGE_INPUTS = [
   'demo',
-  'js/dist',
-  'js/package.json',
+  'js/hedgerow/dist',
+  'js/hedgerow/package.json',
   'package-lock.json',
   'scripts/lib/dev-build.mjs',
 ];

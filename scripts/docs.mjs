@@ -30,7 +30,7 @@ async function main() {
     await setup({ packages: 'docs' });
     await buildPackage();
   }
-  if (!existsSync(join(ROOT, 'js', 'dist', 'index.d.ts'))) await buildPackage();
+  if (!existsSync(join(ROOT, 'js', 'hedgerow', 'dist', 'index.d.ts'))) await buildPackage();
   await prepare({ typedoc: true });
 
   if (args.includes('--build')) {

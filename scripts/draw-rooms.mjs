@@ -1,4 +1,4 @@
-// `node scripts/draw-rooms.mjs`: draws the rooms of `js/src` by their imports, in `docs/architecture.md`. With
+// `node scripts/draw-rooms.mjs`: draws the rooms of `js/hedgerow/src` by their imports, in `docs/architecture.md`. With
 // `--check` it writes no file, and exits with 1 if the picture is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ function main() {
   const after = rest?.split(END)[1];
   if (after === undefined)
     throw new CommandFailed('docs/architecture.md has no place for the rooms');
-  const files = typeScriptNames(join(ROOT, 'js', 'src'));
+  const files = typeScriptNames(join(ROOT, 'js', 'hedgerow', 'src'));
   const wanted = `${before}${BEGIN}\n${drawn(files)}\n${END}${after}`;
   if (process.argv.includes('--check')) {
     if (wanted === page) return;

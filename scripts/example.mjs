@@ -13,7 +13,8 @@ const EXAMPLE = join(ROOT, 'examples', 'react-native');
 const OUT_DIR = join(ROOT, '.cache', 'example');
 
 await runMain(async () => {
-  if (!existsSync(join(ROOT, 'js', 'dist', 'react-native'))) await buildForReactNative();
+  if (!existsSync(join(ROOT, 'js', 'hedgerow', 'dist', 'react-native')))
+    await buildForReactNative();
   const require = createRequire(join(EXAMPLE, 'package.json'));
   const Metro = require('metro');
   const { FileStore } = require('metro-cache');

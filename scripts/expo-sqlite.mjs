@@ -55,7 +55,7 @@ async function checkTypes(versions) {
   const to = join(CACHE, 'types');
   rmSync(to, { recursive: true, force: true });
   mkdirSync(to, { recursive: true });
-  const driver = join(ROOT, 'js', 'src', 'storage', 'sql', 'expo-sqlite-driver.js');
+  const driver = join(ROOT, 'js', 'hedgerow', 'src', 'storage', 'sql', 'expo-sqlite-driver.js');
   const lines = versions.flatMap((version, at) => [
     `import * as v${at} from ${JSON.stringify(join(folderOf(version), 'build', 'SQLiteDatabase'))};`,
     `export const is${at}: ExpoSqlite = v${at};`,

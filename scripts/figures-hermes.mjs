@@ -25,7 +25,9 @@ await runMain(async () => {
 
 /** Times the same load in Node, in milliseconds. */
 async function loadInNode() {
-  const { memory, open } = await import(pathToFileURL(join(ROOT, 'js', 'dist', 'index.js')).href);
+  const { memory, open } = await import(
+    pathToFileURL(join(ROOT, 'js', 'hedgerow', 'dist', 'index.js')).href
+  );
   const rows = rowsOf(10_000);
   const times = [];
   for (let round = 0; round < 15; round++) {

@@ -1,6 +1,6 @@
-// `node scripts/format-vectors.mjs`: writes `vectors/formats/store-N.json`, a store as the package in `js/dist` stores
+// `node scripts/format-vectors.mjs`: writes `vectors/formats/store-N.json`, a store as the package in `js/hedgerow/dist` stores
 // it in IndexedDB and in SQLite, exports it and proves a row of it. Every later version must read it, so it is written
-// once: for a new format, before this is released. `js/test/storage/formats.test.ts` reads them.
+// once: for a new format, before this is released. `js/hedgerow/test/storage/formats.test.ts` reads them.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -88,7 +88,7 @@ async function storedInIdb() {
 
 /** Reads the tables of the file, and the marks of its format. */
 async function storedInSqlite(folder) {
-  const { Sqlite } = await import('../js/test/support/sqlite.mjs');
+  const { Sqlite } = await import('../js/hedgerow/test/support/sqlite.mjs');
   const file = readdirSync(folder).find(
     (name) => /(?<!-wal|-shm|-lock)$/.test(name) && name.includes(NAME),
   );
@@ -113,8 +113,8 @@ async function main() {
   if (existsSync(to))
     throw new CommandFailed(`${to} is there: what versions have written does not change`);
   await import('fake-indexeddb/auto');
-  const { open } = await import('../js/dist/index.js');
-  const { sqlite } = await import('../js/dist/node/index.js');
+  const { open } = await import('../js/hedgerow/dist/index.js');
+  const { sqlite } = await import('../js/hedgerow/dist/node/index.js');
   const folder = mkdtempSync(join(tmpdir(), 'hedgerow-vectors-'));
   try {
     const found = await make(open, {});

@@ -21,7 +21,7 @@ const BATCH = 16;
 /** Bundles the targets, and loads them. */
 async function load() {
   const build = await rolldown({
-    input: join(ROOT, 'js', 'test', 'support', 'remote-fuzz.ts'),
+    input: join(ROOT, 'js', 'hedgerow', 'test', 'support', 'remote-fuzz.ts'),
     platform: 'node',
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     logLevel: 'silent',

@@ -11,7 +11,9 @@ import { workload } from './platforms/workload.js';
 
 /** Returns the roots of the history in Node, over WebAssembly. */
 async function rootsInNode(count) {
-  const { memory, open } = await import(pathToFileURL(join(ROOT, 'js', 'dist', 'index.js')).href);
+  const { memory, open } = await import(
+    pathToFileURL(join(ROOT, 'js', 'hedgerow', 'dist', 'index.js')).href
+  );
   const { db, steps } = await workload({ open, storage: memory(), name: 'roots', count });
   await db.close();
   return steps;

@@ -1,6 +1,6 @@
 // `npm run matrix [-- --only vite,webpack] [--sample] [--tarball FILE] [--as-built] [--keep]`: packs the package once,
 // and runs the same scenario in the toolchains of apps (`examples/matrix`). `--sample` runs only tools that the root
-// has installed, and fetches no package. `--as-built` packs the existing `js/dist`, and `--tarball` takes an earlier
+// has installed, and fetches no package. `--as-built` packs the existing `js/hedgerow/dist`, and `--tarball` takes an earlier
 // package.
 
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -39,7 +39,10 @@ async function packed({ tarball, 'as-built': asBuilt }) {
   if (asBuilt) return packAsBuilt(to);
   await setup({ packages: ['test', 'release'], browser: 'chromium', sqlite: true });
   // As for publishing: only outdated parts are built.
-  await run('npm', ['pack', '--pack-destination', to], { cwd: join(ROOT, 'js'), quiet: true });
+  await run('npm', ['pack', '--pack-destination', to], {
+    cwd: join(ROOT, 'js', 'hedgerow'),
+    quiet: true,
+  });
   const [file] = await readdir(to);
   return join(to, file);
 }

@@ -6,9 +6,9 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { open } from '../js/dist/index.js';
-import { sqlite } from '../js/dist/node/index.js';
-import { atRest } from '../js/dist/sync/encryption/index.js';
+import { open } from '../js/hedgerow/dist/index.js';
+import { sqlite } from '../js/hedgerow/dist/node/index.js';
+import { atRest } from '../js/hedgerow/dist/sync/encryption/index.js';
 import { refuseDevBuild } from './lib/dev-build.mjs';
 import { median } from './lib/measured.mjs';
 

@@ -1,12 +1,12 @@
 // Measures lazy clones in Node over a remote in memory: round trips, requests and bytes until the first row is read, of
-// a scan of 100 rows, of random reads, of a scan of all. `js/test/sync/lazy/lazy-repair.test.ts` counts a repair. A request
+// a scan of 100 rows, of random reads, of a scan of all. `js/hedgerow/test/sync/lazy/lazy-repair.test.ts` counts a repair. A request
 // begins a new round trip if it was made after the answer of another had come.
 //
 //     node scripts/measure-lazy.mjs [--rows 1000000]
 
 import { parseArgs } from 'node:util';
-import { clone, memory, open } from '../js/dist/index.js';
-import { memoryRemote } from '../js/dist/sync/remote/index.js';
+import { clone, memory, open } from '../js/hedgerow/dist/index.js';
+import { memoryRemote } from '../js/hedgerow/dist/sync/remote/index.js';
 
 const { values } = parseArgs({ options: { rows: { type: 'string', default: '1000000' } } });
 const count = Number(values.rows);

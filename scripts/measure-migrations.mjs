@@ -14,7 +14,7 @@ import {
   newIssues,
   oldIssues,
   oldRows,
-} from '../js/test/support/migrating.mjs';
+} from '../js/hedgerow/test/support/migrating.mjs';
 import { refuseDevBuild } from './lib/dev-build.mjs';
 import { runMain } from './lib/run.mjs';
 
@@ -94,9 +94,9 @@ async function simple(db) {
 
 await runMain(async () => {
   await refuseDevBuild();
-  const { memory, open } = await import('../js/dist/index.js');
-  const { sqlite } = await import('../js/dist/node/index.js');
-  const { table } = await import('../js/dist/store/tables/index.js');
+  const { memory, open } = await import('../js/hedgerow/dist/index.js');
+  const { sqlite } = await import('../js/hedgerow/dist/node/index.js');
+  const { table } = await import('../js/hedgerow/dist/store/tables/index.js');
   const location = mkdtempSync(join(tmpdir(), 'migrations-'));
   const storage = values.storage === 'sqlite' ? sqlite({ location }) : memory();
   try {

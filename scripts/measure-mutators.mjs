@@ -4,8 +4,8 @@
 //     node scripts/measure-mutators.mjs [--calls 10000] [--changes 10000] [--rows 100000] [--rounds 3]
 
 import { parseArgs } from 'node:util';
-import { memory, open } from '../js/dist/index.js';
-import { mutators } from '../js/dist/sync/mutators/index.js';
+import { memory, open } from '../js/hedgerow/dist/index.js';
+import { mutators } from '../js/hedgerow/dist/sync/mutators/index.js';
 
 const { values } = parseArgs({
   options: {

@@ -3,11 +3,11 @@
 // with `JSON.parse`. Then calls of a store in memory, which hold both kinds of rows. Rounds alternate. Prints the
 // fastest round of each, and their ratios.
 
-import { memory, open } from '../js/dist/index.js';
+import { memory, open } from '../js/hedgerow/dist/index.js';
 import { importSource } from './lib/source.mjs';
 
 const { decodeStructured, encodeStructured } = await importSource(
-  ...['js', 'src', 'store', 'tables', 'values', 'structured.ts'],
+  ...['js', 'hedgerow', 'src', 'store', 'tables', 'values', 'structured.ts'],
 );
 
 const at = process.argv.indexOf('--rows');

@@ -6,9 +6,9 @@
 
 import { parseArgs } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { memory, open } from '../js/dist/index.js';
-import { remoteKeys } from '../js/dist/sync/encryption/index.js';
-import { memoryRemote } from '../js/dist/sync/remote/index.js';
+import { memory, open } from '../js/hedgerow/dist/index.js';
+import { remoteKeys } from '../js/hedgerow/dist/sync/encryption/index.js';
+import { memoryRemote } from '../js/hedgerow/dist/sync/remote/index.js';
 
 const { values } = parseArgs({
   options: {

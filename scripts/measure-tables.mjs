@@ -1,4 +1,4 @@
-// `node scripts/measure-tables.mjs [--rows 100000] [--rounds 9] [--dist js/dist]`: compares tables with the plain calls
+// `node scripts/measure-tables.mjs [--rows 100000] [--rounds 9] [--dist js/hedgerow/dist]`: compares tables with the plain calls
 // of a store in processor time, for `values: 'json'` and `'structured'`, over `memory()` in Node. The ways take turns
 // in each round. Prints medians, and the median of the ratios round by round. The structured rows have a `Date`, the
 // plain ones its number, in a member that both list. With `--gap` it prints instead how long loads of rows that zod,
@@ -19,7 +19,7 @@ const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '9' },
-    dist: { type: 'string', default: join(ROOT, 'js', 'dist') },
+    dist: { type: 'string', default: join(ROOT, 'js', 'hedgerow', 'dist') },
     gap: { type: 'boolean', default: false },
   },
 });
@@ -162,7 +162,7 @@ async function compare() {
 async function gaps() {
   const { open, memory } = await load('index.js');
   const { table } = await load('tables', 'index.js');
-  const own = createRequire(join(ROOT, 'js', 'package.json'));
+  const own = createRequire(join(ROOT, 'js', 'hedgerow', 'package.json'));
   const { z } = await import(pathToFileURL(own.resolve('zod')).href);
   const v = await import(pathToFileURL(own.resolve('valibot')).href);
   const { type } = await import(pathToFileURL(own.resolve('arktype')).href);

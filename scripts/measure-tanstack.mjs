@@ -7,9 +7,12 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { memory, open } from '../js/dist/index.js';
-import { table } from '../js/dist/store/tables/index.js';
-import { hedgerowCollectionOptions, hedgerowPersistence } from '../js/dist/tanstack-db/index.js';
+import { memory, open } from '../js/hedgerow/dist/index.js';
+import { table } from '../js/hedgerow/dist/store/tables/index.js';
+import {
+  hedgerowCollectionOptions,
+  hedgerowPersistence,
+} from '../js/hedgerow/dist/tanstack-db/index.js';
 import { ROOT } from './lib/run.mjs';
 
 const option = (name, otherwise) => {
@@ -21,7 +24,7 @@ const ROUNDS = option('--rounds', 5);
 const PAGE = 50;
 const MUTATIONS = 200;
 
-const { resolve } = createRequire(join(ROOT, 'js', 'package.json'));
+const { resolve } = createRequire(join(ROOT, 'js', 'hedgerow', 'package.json'));
 const esm = (name, from = resolve) =>
   import(pathToFileURL(from(name).replace('/cjs/index.cjs', '/esm/index.js')).href);
 const { createCollection, createLiveQueryCollection, eq } = await esm('@tanstack/db');

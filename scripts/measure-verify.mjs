@@ -1,7 +1,7 @@
 // Compares the time of `db.verify()` with the time of a scan of the same rows, both cold, in Node and in memory: `node
 // scripts/measure-verify.mjs [--rows 100000]`. Rounds alternate. Prints medians.
 
-import { memory, open } from '../js/dist/index.js';
+import { memory, open } from '../js/hedgerow/dist/index.js';
 import { refuseDevBuild } from './lib/dev-build.mjs';
 
 refuseDevBuild();

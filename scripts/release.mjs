@@ -1,5 +1,5 @@
 // `npm run release -- --dry-run [--as-built]`: does everything that a release does, but changes no file of the checkout
-// and publishes no package; `--as-built` takes the existing `js/dist`. `--version` makes the version: it raises
+// and publishes no package; `--as-built` takes the existing `js/hedgerow/dist`. `--version` makes the version: it raises
 // package.json by the changesets and moves the unreleased entries of the changelog. `--changed REF` fails if the
 // package has changed since REF and no changeset says what users see of it. Without an option it publishes, which only
 // CI may do.
@@ -61,7 +61,7 @@ async function built(asBuilt) {
   }
   refuseDevBuild();
   await buildForReactNative();
-  return 'js/dist, with React Native';
+  return 'js/hedgerow/dist, with React Native';
 }
 
 /** Packs the package with the version of the folder `root`, and checks it in every way. Returns the tarball. */
@@ -82,7 +82,9 @@ async function packedAndChecked(root, { 'as-built': asBuilt }) {
     return /^matrix: .*$/m.exec(said)[0];
   });
   const smoke = part('smoke', async () => {
-    const manifest = JSON.parse(await readFile(join(root, 'js', 'package.json'), 'utf8'));
+    const manifest = JSON.parse(
+      await readFile(join(root, 'js', 'hedgerow', 'package.json'), 'utf8'),
+    );
     const { checks, entries, peers } = await smokeTest(tarball, manifest);
     return `installed: ${checks} checks of the app, ${entries} entries; ${peers} more ask for their peer`;
   });

@@ -16,7 +16,7 @@ import { ROOT, runMain } from './lib/run.mjs';
 import { workload } from './platforms/workload.js';
 
 const COUNT = 2000;
-const DIST = join(ROOT, 'js', 'dist');
+const DIST = join(ROOT, 'js', 'hedgerow', 'dist');
 const PLATFORMS = join(ROOT, 'scripts', 'platforms');
 const load = (...path) => import(pathToFileURL(join(DIST, ...path)).href);
 

@@ -1,5 +1,5 @@
 // `node scripts/simulate-remotes.mjs [--only sync,collect,lazy] [--from 1] [--seeds 1000] [--minutes 60]`: runs the
-// simulations of remotes, which are tests of `js/test`, by chunks of seeds: each chunk is a separate process, one after
+// simulations of remotes, which are tests of `js/hedgerow/test`, by chunks of seeds: each chunk is a separate process, one after
 // the other, and the simulations take turns. Prints the totals after each chunk, and at the end; for each failed chunk
 // its output. With `--minutes` no chunk begins after that time. Exits with 1 if a chunk failed.
 

@@ -1,7 +1,7 @@
 // `node scripts/simulate.mjs [--only crash,full,sealed] [--seeds 1000000] [--from 1] [--seed 42]`: runs the simulated
-// stores by the million, without a test runner: `crash` is `js/test/support/worlds/crash-simulation.ts` (crashes and power failures), `full`
-// is `js/test/support/worlds/full-simulation.ts` (storage that fills up), `sealed` is the first of encrypted stores
-// (`js/test/support/worlds/at-rest-simulation.ts`). Prints their counts, and for each failed seed the command that runs it alone.
+// stores by the million, without a test runner: `crash` is `js/hedgerow/test/support/worlds/crash-simulation.ts` (crashes and power failures), `full`
+// is `js/hedgerow/test/support/worlds/full-simulation.ts` (storage that fills up), `sealed` is the first of encrypted stores
+// (`js/hedgerow/test/support/worlds/at-rest-simulation.ts`). Prints their counts, and for each failed seed the command that runs it alone.
 // Exits with 1 if a seed failed.
 
 import { mkdir, rm } from 'node:fs/promises';
@@ -20,12 +20,12 @@ const SIMULATIONS = {
   sealed: ['support/worlds/at-rest-simulation.ts', 'simulateSealed', 'Tally'],
 };
 
-/** Bundles a file of `js/test`, and loads it. */
+/** Bundles a file of `js/hedgerow/test`, and loads it. */
 async function load(name) {
   const [file, run, tally] = SIMULATIONS[name];
   await mkdir(OUT_DIR, { recursive: true });
   const build = await rolldown({
-    input: join(ROOT, 'js', 'test', file),
+    input: join(ROOT, 'js', 'hedgerow', 'test', file),
     platform: 'node',
     // Sources import each other by their compiled names.
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },

@@ -1,4 +1,4 @@
-// `node scripts/write-abi.mjs`: writes `js/src/base/abi/` from `crate/src/wasm/abi.rs`, the one list of the numbers
+// `node scripts/write-abi.mjs`: writes `js/hedgerow/src/base/abi/` from `crate/src/wasm/abi.rs`, the one list of the numbers
 // that both sides of the wasm boundary know. With `--check` it writes no file, and exits with 1 when a file is out of
 // date.
 
@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
 
 const SOURCE = 'crate/src/wasm/abi.rs';
-const OUT = 'js/src/base/abi';
+const OUT = 'js/hedgerow/src/base/abi';
 const HEAD = `// Written by scripts/write-abi.mjs from ${SOURCE}; not for editing.\n`;
 
 // The reserved words of JavaScript that are used as names.

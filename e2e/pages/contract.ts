@@ -1,8 +1,8 @@
 /** The page of `tests/segment-store.spec.ts`: runs the contract on real IndexedDB. */
 
-import { idb } from '../../js/src/storage/idb/idb.js';
-import type { RefMove, SegmentStore } from '../../js/src/storage/segment-store.js';
-import { segmentStoreContract } from '../../js/test/support/contracts/segment-store-contract.js';
+import { idb } from '../../js/hedgerow/src/storage/idb/idb.js';
+import type { RefMove, SegmentStore } from '../../js/hedgerow/src/storage/segment-store.js';
+import { segmentStoreContract } from '../../js/hedgerow/test/support/contracts/segment-store-contract.js';
 
 declare global {
   interface Window {

@@ -10,9 +10,9 @@ import {
 import { httpRemote, probeRemote, type Remote, serverPokes } from 'hedgerow/remote';
 import { type RestLink, rest } from 'hedgerow/rest';
 import { type S3Credentials, s3Remote } from 'hedgerow/s3';
-import { httpRemote as httpRemoteOfSource } from '../../js/src/sync/remote/adapters/http.js';
-import { s3Remote as s3RemoteOfSource } from '../../js/src/sync/remote/adapters/s3.js';
-import { remoteContract } from '../../js/test/support/contracts/remote-contract.js';
+import { httpRemote as httpRemoteOfSource } from '../../js/hedgerow/src/sync/remote/adapters/http.js';
+import { s3Remote as s3RemoteOfSource } from '../../js/hedgerow/src/sync/remote/adapters/s3.js';
+import { remoteContract } from '../../js/hedgerow/test/support/contracts/remote-contract.js';
 
 /** The place of a remote. */
 export type RemotePlace =

@@ -8,7 +8,7 @@ import { ENGINES, isChromium, type LaunchOptions } from '../lib/engines/index.mj
 import { TabContext } from '../lib/engines/tab.mjs';
 import { test as base, expect, openTestPage, type Page } from './fixtures.js';
 
-const FULL = fileURLToPath(new URL('../../js/dist/full.js', import.meta.url));
+const FULL = fileURLToPath(new URL('../../js/hedgerow/dist/full.js', import.meta.url));
 
 /** Reads the package as one text that loads no other file. */
 const packageText = () => readFile(FULL, 'utf8');

@@ -5,9 +5,9 @@ import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { memoryRemote } from 'hedgerow/remote';
 import { serveRemote } from 'hedgerow/server';
-import { parseHttpUrl, presign } from '../../js/src/sync/remote/adapters/presign.js';
-import { remoteContract } from '../../js/test/support/contracts/remote-contract.js';
-import { BUCKET, CREDENTIALS, startGateway } from '../../js/test/support/gateway.mjs';
+import { parseHttpUrl, presign } from '../../js/hedgerow/src/sync/remote/adapters/presign.js';
+import { remoteContract } from '../../js/hedgerow/test/support/contracts/remote-contract.js';
+import { BUCKET, CREDENTIALS, startGateway } from '../../js/hedgerow/test/support/gateway.mjs';
 import { expect, type Page, test } from './fixtures.js';
 
 const ends: (() => Promise<unknown>)[] = [];

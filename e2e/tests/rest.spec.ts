@@ -1,7 +1,7 @@
 /** A store in each engine and a server of plain rows of another origin: waiting changes outlive the browser. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { RestDouble } from '../../js/test/support/doubles/rest-server.js';
+import { RestDouble } from '../../js/hedgerow/test/support/doubles/rest-server.js';
 import { expect, type Page, test } from './fixtures.js';
 
 declare global {

@@ -1,5 +1,5 @@
 /** The storage contract on real IndexedDB, and faults that only a browser can cause. */
-import { segmentStoreContract } from '../../js/test/support/contracts/segment-store-contract.js';
+import { segmentStoreContract } from '../../js/hedgerow/test/support/contracts/segment-store-contract.js';
 import { expect, openStore, test, visit } from './contract-page.js';
 
 const MIB = 1 << 20;

@@ -30,7 +30,7 @@ const inRoot = (path) => relative(ROOT, path).split(sep).join('/');
 const ROOMY = { NODE_OPTIONS: '--max-semi-space-size=64' };
 
 /** Ends a run in Node that hangs. In browsers the limits of tests always hold. */
-const STUCK = join(ROOT, 'js', 'test', 'support', 'stuck-reporter.ts');
+const STUCK = join(ROOT, 'js', 'hedgerow', 'test', 'support', 'stuck-reporter.ts');
 
 /** Makes a step of Vitest with a report: `report` is its name, `args` are its arguments, before the files to run. */
 export function vitest({

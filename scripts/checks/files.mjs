@@ -33,7 +33,7 @@ export class Files {
 
   /**
    * Returns the files that `inputs` name: files, folders, and with a `!` before them exceptions: a file, a folder, or
-   * all files in a folder and below it with the same end of their names, such as `!js/test/*.test.ts`.
+   * all files in a folder and below it with the same end of their names, such as `!js/hedgerow/test/*.test.ts`.
    */
   named(inputs) {
     const within = (place) => {

@@ -32,6 +32,13 @@ function beforeExpression(template) {
   return rest.length === 0 ? first : first.slice(0, first.lastIndexOf('/') + 1);
 }
 
+/** Returns the folder of the package that a file belongs to. */
+const homeOf = (file) =>
+  file
+    .split('/')
+    .slice(0, file.startsWith('js/') ? 2 : 1)
+    .join('/');
+
 /** Finds the files that other files lead to; reads each file once. */
 export class Imports {
   #files;
@@ -69,11 +76,11 @@ export class Imports {
 
   *#read(file) {
     const code = blankTypeScript(this.#files.text(file) ?? '').replace(TYPES, '');
-    const isSource = file.split('/')[1] === 'src';
+    const isSource = file.startsWith('js/hedgerow/src/');
     for (const [, , quoted, template] of code.matchAll(TEXTS)) {
       const text = quoted ?? beforeExpression(template);
       if (/^\.\.?\//.test(text)) yield* this.#at(posix.join(posix.dirname(file), text));
-      // Sources import by relative paths alone; tests also join paths from the root, and import packages.
+      // The sources of `hedgerow` import by relative paths alone; others also import packages, and tests join paths.
       else if (!isSource) yield* this.#elsewhere(file, text);
     }
   }
@@ -83,7 +90,7 @@ export class Imports {
     if (Object.hasOwn(PACKAGES, top)) yield* this.#files.named(PACKAGES[top]);
     else if (PLACES.has(text) || /^[\w.-]+(\/[\w.@+-]+)+\/?$/.test(text)) {
       yield* this.#at(text);
-      yield* this.#at(posix.join(file.split('/')[0], text));
+      yield* this.#at(posix.join(homeOf(file), text));
     }
   }
 

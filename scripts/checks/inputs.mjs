@@ -24,9 +24,9 @@ export const PACKAGE = [
   'tsconfig.base.json',
   'scripts/build.mjs',
   'scripts/lib',
-  'js/package.json',
-  'js/tsconfig.json',
-  'js/src',
+  'js/hedgerow/package.json',
+  'js/hedgerow/tsconfig.json',
+  'js/hedgerow/src',
 ];
 
 /** The scripts that steps run, without the runner of the steps. */
@@ -41,17 +41,23 @@ export const TARBALL = [
   'LICENSE-MIT',
   'README.md',
   'docs/errors',
-  'js/README.md',
+  'js/hedgerow/README.md',
 ];
 
 /** The wrapper's tests, besides the imports of each file. */
 export const WRAPPER_TESTS = [
   ...WASM_INPUTS,
-  'js/package.json',
+  'js/hedgerow/package.json',
   'js/vitest.config.ts',
-  'js/test/support/stuck-reporter.ts',
+  'js/hedgerow/test/support/stuck-reporter.ts',
   'tsconfig.base.json',
 ];
 
 /** The pages and tests that run in browsers, with the helpers of the wrapper's tests. */
-export const BROWSER_TESTS = [...PACKAGE, 'e2e', 'js/test', '!js/test/*.test.ts', 'vectors'];
+export const BROWSER_TESTS = [
+  ...PACKAGE,
+  'e2e',
+  'js/hedgerow/test',
+  '!js/hedgerow/test/*.test.ts',
+  'vectors',
+];

@@ -21,7 +21,7 @@ const WASM = ['--target', 'wasm32-unknown-unknown', '--lib'];
 export const DENY_WARNINGS = ['--', '-D', 'warnings'];
 /** The packages whose documentation has examples. */
 const DOCUMENTED = ['hedgerow', 'hedgerow-sums', 'hedgerow-trees'].flatMap((one) => ['-p', one]);
-const TYPED = ['js', 'demo', 'e2e'];
+const TYPED = ['js/hedgerow', 'demo', 'e2e'];
 // Lists the files: newer versions of Node do not accept a folder, older ones no pattern.
 const SCRIPT_TESTS = readdirSync(join(ROOT, 'scripts', 'test')).map(
   (file) => `scripts/test/${file}`,
@@ -51,7 +51,7 @@ export const STATIC_STEPS = [
     what: 'imports point down, and the drawing of the rooms is right',
     seconds: 1,
     needs: ['packages'],
-    inputs: ['crate', 'js/src', 'scripts', 'docs/architecture.md'],
+    inputs: ['crate', 'js/hedgerow/src', 'scripts', 'docs/architecture.md'],
     commands: [
       ['node', ['scripts/check-layers.mjs']],
       ['node', ['scripts/draw-rooms.mjs', '--check']],
@@ -70,7 +70,7 @@ export const STATIC_STEPS = [
     what: 'the figures of the pages are the published ones',
     seconds: 1,
     needs: ['packages'],
-    inputs: ['README.md', 'js/README.md', 'docs', 'scripts'],
+    inputs: ['README.md', 'js/hedgerow/README.md', 'docs', 'scripts'],
     commands: [['node', ['scripts/figures.mjs', '--check']]],
   },
   {
@@ -117,9 +117,9 @@ export const STATIC_STEPS = [
     what: 'the types that apps infer, and what must not compile, by the newest TypeScript',
     seconds: 4,
     needs: ['build'],
-    inputs: [...PACKAGE, 'js/test/types', 'scripts/check-types.mjs'],
+    inputs: [...PACKAGE, 'js/hedgerow/test/types', 'scripts/check-types.mjs'],
     commands: [
-      ['tsc', ['-p', 'js/test/types']],
+      ['tsc', ['-p', 'js/hedgerow/test/types']],
       ['node', ['scripts/check-types.mjs', '--newest']],
     ],
   },
@@ -170,7 +170,7 @@ export const VITEST = {
   needs: ['build', 'sqlite'],
   lane: 'vitest',
   inputs: WRAPPER_TESTS,
-  tests: (name) => /^js\/test\/.*\.test\.ts$/.test(name),
+  tests: (name) => /^js\/\w[\w-]*\/test\/.*\.test\.ts$/.test(name),
   ...vitest({ report: 'vitest.json', cwd: join(ROOT, 'js') }),
 };
 
@@ -184,7 +184,7 @@ export const EVERYDAY_STEPS = [
     tests: (name) => VITEST.tests(name) && !/-s3\.test\.ts$/.test(name),
     ...vitest({
       report: 'vitest.json',
-      program: ['vitest', ['run', '--exclude', 'test/**/*-s3.test.ts']],
+      program: ['vitest', ['run', '--exclude', '**/*-s3.test.ts']],
       cwd: join(ROOT, 'js'),
     }),
   },

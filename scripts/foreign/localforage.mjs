@@ -90,7 +90,7 @@ const ownCode = (dist) => `
 
 /** Returns the store, the driver and the page's script, by their addresses. */
 async function ownScripts() {
-  const code = ownCode((file) => JSON.stringify(join(ROOT, 'js', 'dist', file)));
+  const code = ownCode((file) => JSON.stringify(join(ROOT, 'js', 'hedgerow', 'dist', file)));
   const build = await rolldown({
     input: { own: 'own' },
     platform: 'browser',

@@ -1,12 +1,12 @@
 // Runs the end-to-end suites of TanStack DB, on tables, with two versions of @tanstack/db; and the contracts of its
-// persistence, on a store. The setups are in js/test/foreign/tanstack-db. docs/tanstack-db.md lists the exceptions.
+// persistence, on a store. The setups are in js/hedgerow/test/foreign/tanstack-db. docs/tanstack-db.md lists the exceptions.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { judged, runVitest } from '../lib/foreign.mjs';
 import { ROOT } from '../lib/run.mjs';
 
-const SETUPS = join(ROOT, 'js', 'test', 'foreign', 'tanstack-db');
+const SETUPS = join(ROOT, 'js', 'hedgerow', 'test', 'foreign', 'tanstack-db');
 
 export const name = 'tanstack-db';
 /** August 2026: @tanstack/db 0.8.2, and version 0.2.15 of the persistence. */
@@ -21,7 +21,7 @@ const RUNS = [
   { label: 'older', file: 'contracts.suite.ts' },
 ];
 
-/** Tests of the contracts; js/test/tanstack-db/tanstack-db-persistence.test.ts tests the same behaviour instead. */
+/** Tests of the contracts; js/hedgerow/test/tanstack-db/tanstack-db-persistence.test.ts tests the same behaviour instead. */
 export const KNOWN = [
   {
     test: 'core adapter applies transactions idempotently with row versions and tombstones',

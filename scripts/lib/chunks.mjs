@@ -6,19 +6,21 @@ import { dirname, join, relative } from 'node:path';
 import { ROOT } from './run.mjs';
 import { finishSlim, isSlim, slimOf, slimPlugin } from './slim.mjs';
 
-const SOURCE = join(ROOT, 'js', 'src');
-const DIST = join(ROOT, 'js', 'dist');
+const SOURCE = join(ROOT, 'js', 'hedgerow', 'src');
+const DIST = join(ROOT, 'js', 'hedgerow', 'dist');
 
 /**
- * Returns the entries and programs of the package by their names in `js/dist`; `full` and `slim` are made from the
+ * Returns the entries and programs of the package by their names in `js/hedgerow/dist`; `full` and `slim` are made from the
  * first.
  */
 async function entries() {
-  const { exports, bin } = JSON.parse(await readFile(join(ROOT, 'js', 'package.json'), 'utf8'));
+  const { exports, bin } = JSON.parse(
+    await readFile(join(ROOT, 'js', 'hedgerow', 'package.json'), 'utf8'),
+  );
   // `./package.json` is a file, and no module.
   const modules = Object.values(exports).flatMap((one) => one.default ?? []);
   const paths = [...modules, ...Object.values(bin)];
-  const files = paths.map((path) => join(ROOT, 'js', path));
+  const files = paths.map((path) => join(ROOT, 'js', 'hedgerow', path));
   const names = files.map((file) => relative(DIST, file).replace(/\.js$/, ''));
   return names.filter((name) => name !== 'full' && name !== 'slim');
 }

@@ -6,7 +6,7 @@ import { FULL } from './full.mjs';
 import { dropStrayDeclarations } from './release-reach.mjs';
 import { ROOT, run } from './run.mjs';
 
-const DIST = join(ROOT, 'js', 'dist');
+const DIST = join(ROOT, 'js', 'hedgerow', 'dist');
 /** The declarations of entries without their own source. */
 const DERIVED = { 'full.d.ts': FULL, 'slim.d.ts': "export * from './index.js';\n" };
 
@@ -37,7 +37,7 @@ async function addReferences() {
  * others.
  */
 export async function buildDeclarations() {
-  await run('tsc', ['-p', 'js', '--emitDeclarationOnly']);
+  await run('tsc', ['-p', 'js/hedgerow', '--emitDeclarationOnly']);
   for (const [name, text] of Object.entries(DERIVED)) await writeFile(join(DIST, name), text);
   await addReferences();
   return dropStrayDeclarations();

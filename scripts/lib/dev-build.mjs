@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { CommandFailed, ROOT } from './run.mjs';
 
 // A separate file: the build would drop a module that no code reads.
-const markIn = (root) => join(root, 'js', 'dist', 'DEVELOPMENT');
+const markIn = (root) => join(root, 'js', 'hedgerow', 'dist', 'DEVELOPMENT');
 
 /** The demo as it ships: pages and programs that print figures of a development build name this command. */
 export const RELEASE_COMMAND = 'npm run demo -- --release';
@@ -25,6 +25,6 @@ export const isDevBuild = (root = ROOT) => existsSync(markIn(root));
 export function refuseDevBuild(root = ROOT) {
   if (!isDevBuild(root)) return;
   throw new CommandFailed(
-    `${join(root, 'js', 'dist')} was built for development: run \`npm run build\``,
+    `${join(root, 'js', 'hedgerow', 'dist')} was built for development: run \`npm run build\``,
   );
 }

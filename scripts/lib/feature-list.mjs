@@ -1,7 +1,7 @@
 // Lists the browser features that Hedgerow uses and that some browsers in use lack.
 
-const START_UP = 'js/test/package/start-up.test.ts';
-const WITHOUT = 'js/test/package/without.test.ts';
+const START_UP = 'js/hedgerow/test/package/start-up.test.ts';
+const WITHOUT = 'js/hedgerow/test/package/without.test.ts';
 
 /**
  * `data` are paths in browser-compat-data; a version must have all of them. `used` is a file or a folder, and a text in
@@ -34,7 +34,7 @@ export const FEATURES = [
   {
     name: "`DecompressionStream('deflate-raw')`",
     data: ['api/DecompressionStream/DecompressionStream/deflate-raw'],
-    used: ['js/src/core/unpack.ts', "new DecompressionStream('deflate-raw')"],
+    used: ['js/hedgerow/src/core/unpack.ts', "new DecompressionStream('deflate-raw')"],
     needed: true,
     without: '`unsupported`, which names it',
     tests: [
@@ -45,7 +45,7 @@ export const FEATURES = [
   {
     name: "`'wasm-unsafe-eval'` in a content security policy, where the page has one",
     data: ['http/headers/Content-Security-Policy/script-src/wasm-unsafe-eval'],
-    used: ['js/src/base/platform.ts', "'wasm-unsafe-eval'"],
+    used: ['js/hedgerow/src/base/platform.ts', "'wasm-unsafe-eval'"],
     needed: true,
     without: '`unsupported`, which says what to add',
     tests: [
@@ -56,13 +56,13 @@ export const FEATURES = [
   {
     name: 'IndexedDB, with `commit()` of a transaction',
     data: ['api/IDBTransaction/commit'],
-    used: ['js/src/storage/idb/idb-transaction.ts', 'tx.commit()'],
+    used: ['js/hedgerow/src/storage/idb/idb-transaction.ts', 'tx.commit()'],
     needed: true,
     without: '`unsupported`, which names the other storages (`memory()`, `sqlite()`)',
     tests: [
       [START_UP, 'without IndexedDB the default storage is unsupported'],
       [
-        'js/test/storage/segment-store.test.ts',
+        'js/hedgerow/test/storage/segment-store.test.ts',
         'loads without IndexedDB, and fails with a typed error',
       ],
     ],
@@ -84,15 +84,15 @@ export const FEATURES = [
   {
     name: 'streams: `Blob.stream()`, `pipeThrough()`',
     data: ['api/Blob/stream', 'api/ReadableStream/pipeThrough'],
-    used: ['js/src/core/unpack.ts', 'pipeThrough'],
+    used: ['js/hedgerow/src/core/unpack.ts', 'pipeThrough'],
     needed: true,
     without: 'does not start; where a `Blob` alone is no stream (jsdom), a store works',
-    tests: [['js/test/package/jsdom.test.ts', 'where a Blob is no stream']],
+    tests: [['js/hedgerow/test/package/jsdom.test.ts', 'where a Blob is no stream']],
   },
   {
     name: 'Web Locks (over HTTPS)',
     data: ['api/Navigator/locks'],
-    used: ['js/src/storage/idb/idb.ts', 'navigator?.locks'],
+    used: ['js/hedgerow/src/storage/idb/idb.ts', 'navigator?.locks'],
     without:
       'reads and writes work; nothing is compacted and `compact()` is `blocked`, unless the store is declared `idb({ exclusive: true })`',
     tests: [
@@ -103,7 +103,7 @@ export const FEATURES = [
   {
     name: '`durability` of a transaction',
     data: ['api/IDBTransaction/durability'],
-    used: ['js/src/storage/idb/idb.ts', "'durability' in IDBTransaction.prototype"],
+    used: ['js/hedgerow/src/storage/idb/idb.ts', "'durability' in IDBTransaction.prototype"],
     without: 'strict writes are written like relaxed ones; `stats().honoursStrict` is `false`',
     tests: [
       [WITHOUT, 'is asked for with each transaction'],
@@ -113,7 +113,7 @@ export const FEATURES = [
   {
     name: '`BroadcastChannel`',
     data: ['api/BroadcastChannel'],
-    used: ['js/src/storage/tabs/tabs.ts', 'new BroadcastChannel'],
+    used: ['js/hedgerow/src/storage/tabs/tabs.ts', 'new BroadcastChannel'],
     without: 'a tab sees commits of others when it is shown, gets the focus, or writes',
     tests: [
       [WITHOUT, "'BroadcastChannel',"],
@@ -123,19 +123,21 @@ export const FEATURES = [
   {
     name: '`navigator.storage.estimate()` (over HTTPS)',
     data: ['api/StorageManager/estimate'],
-    used: ['js/src/base', 'storage.estimate?.()'],
+    used: ['js/hedgerow/src/base', 'storage.estimate?.()'],
     without: '`quotaBytes` and `usageBytes` are `undefined`',
-    tests: [['js/test/store/opening.test.ts', 'is undefined without an answer of the platform']],
+    tests: [
+      ['js/hedgerow/test/store/opening.test.ts', 'is undefined without an answer of the platform'],
+    ],
   },
   {
     name: '`navigator.storage.persist()` and `persisted()`',
     data: ['api/StorageManager/persist', 'api/StorageManager/persisted'],
-    used: ['js/src/base', 'persist?.()'],
+    used: ['js/hedgerow/src/base', 'persist?.()'],
     without: 'nothing is asked; `isPersistent` is `undefined`',
     tests: [
-      ['js/test/store/opening.test.ts', 'is undefined without an answer of the platform'],
+      ['js/hedgerow/test/store/opening.test.ts', 'is undefined without an answer of the platform'],
       [
-        'js/test/store/opening.test.ts',
+        'js/hedgerow/test/store/opening.test.ts',
         'does not wait for a permission that is neither granted nor refused',
       ],
     ],
@@ -143,7 +145,7 @@ export const FEATURES = [
   {
     name: '`requestIdleCallback`',
     data: ['api/Window/requestIdleCallback'],
-    used: ['js/src/engine/collect/collector.ts', 'requestIdleCallback('],
+    used: ['js/hedgerow/src/engine/collect/collector.ts', 'requestIdleCallback('],
     without: 'a collection begins in its turn, in slices, and not when the page is idle',
     tests: [
       [WITHOUT, "'requestIdleCallback',"],
@@ -153,47 +155,50 @@ export const FEATURES = [
   {
     name: '`Symbol.dispose`, `Symbol.asyncDispose`',
     data: ['javascript/builtins/Symbol/dispose', 'javascript/builtins/Symbol/asyncDispose'],
-    used: ['js/src/base/disposable.ts', 'Symbol.for('],
+    used: ['js/hedgerow/src/base/disposable.ts', 'Symbol.for('],
     without: '`using` works by the symbol that compilers and polyfills take; `close()` always does',
     tests: [
       [
-        'js/test/base/disposable.test.ts',
+        'js/hedgerow/test/base/disposable.test.ts',
         'uses the symbol that compilers look for, where the platform has no symbol',
       ],
-      ['js/test/base/disposable.test.ts', 'uses the symbol of a polyfill that loads after'],
+      [
+        'js/hedgerow/test/base/disposable.test.ts',
+        'uses the symbol of a polyfill that loads after',
+      ],
     ],
   },
   {
     name: '`FinalizationRegistry`',
     data: ['javascript/builtins/FinalizationRegistry'],
-    used: ['js/src/base/release-registry.ts', 'new FinalizationRegistry'],
+    used: ['js/hedgerow/src/base/release-registry.ts', 'new FinalizationRegistry'],
     without: 'a scan that nobody ends keeps its commit until the store is closed',
     tests: [[WITHOUT, "'FinalizationRegistry',"]],
   },
   {
     name: '`Uint8Array.fromBase64`',
     data: ['javascript/builtins/Uint8Array/fromBase64'],
-    used: ['js/src/core/unpack.ts', 'fromBase64'],
+    used: ['js/hedgerow/src/core/unpack.ts', 'fromBase64'],
     without: 'a loop decodes the module: a start takes a few milliseconds more',
-    tests: [['js/test/base/platform.test.ts', 'are decoded where the platform cannot']],
+    tests: [['js/hedgerow/test/base/platform.test.ts', 'are decoded where the platform cannot']],
   },
   {
     name: '`navigator.deviceMemory` (over HTTPS)',
     data: ['api/Navigator/deviceMemory'],
-    used: ['js/src/core/shared-cache.ts', 'deviceMemory'],
+    used: ['js/hedgerow/src/core/shared-cache.ts', 'deviceMemory'],
     without:
       'the stores of a page share 64 MiB of memory for what they have read, however little the device has',
-    tests: [['js/test/core/shared-cache.test.ts', 'on a device of %s GiB is %i MiB']],
+    tests: [['js/hedgerow/test/core/shared-cache.test.ts', 'on a device of %s GiB is %i MiB']],
   },
   {
     name: 'Ed25519 in WebCrypto (over HTTPS)',
     data: ['api/SubtleCrypto/sign/ed25519', 'api/SubtleCrypto/verify/ed25519'],
-    used: ['js/src/sync/encryption/ed25519.ts', "'Ed25519'"],
+    used: ['js/hedgerow/src/sync/encryption/ed25519.ts', "'Ed25519'"],
     without:
       '`signedRemote` and `signingKeys` are `unsupported`, before any request; nothing else needs it',
     tests: [
       [
-        'js/test/sync/encryption/signed-remote.test.ts',
+        'js/hedgerow/test/sync/encryption/signed-remote.test.ts',
         'are `unsupported` in an engine without %s, before any request',
       ],
     ],
@@ -201,14 +206,14 @@ export const FEATURES = [
   {
     name: '`reportError`',
     data: ['api/reportError'],
-    used: ['js/src/base/report.ts', 'reportError(error)'],
+    used: ['js/hedgerow/src/base/report.ts', 'reportError(error)'],
     without: 'errors of your callbacks go to `console.error`',
     tests: [[WITHOUT, 'goes to reportError, and to the console where there is none']],
   },
   {
     name: '`freeze` and `resume` of a page',
     data: ['api/Document/freeze_event'],
-    used: ['js/src/storage/tabs/tabs.ts', "'freeze'"],
+    used: ['js/hedgerow/src/storage/tabs/tabs.ts', "'freeze'"],
     without:
       '`pagehide` and `pageshow` tell as much; no other engine freezes a page that it keeps shown',
     tests: [['e2e/tests/frozen.spec.ts', 'frozen']],

@@ -125,7 +125,9 @@ export function judged(tests, known = []) {
 /** Runs test files with Vitest, and returns their results for `judged`. The files read `env`. */
 export async function runVitest(files, { report, env, config = CONFIG }) {
   const vitest = join(
-    dirname(createRequire(join(ROOT, 'js', 'package.json')).resolve('vitest/package.json')),
+    dirname(
+      createRequire(join(ROOT, 'js', 'hedgerow', 'package.json')).resolve('vitest/package.json'),
+    ),
     'vitest.mjs',
   );
   const args = ['run', '--config', config, '--reporter=json', `--outputFile=${report}`, ...files];

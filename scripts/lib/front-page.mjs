@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';
 
-export const FRONT_PAGES = ['README.md', 'js/README.md', 'docs/index.md'];
+export const FRONT_PAGES = ['README.md', 'js/hedgerow/README.md', 'docs/index.md'];
 
 /** Returns the one block of TypeScript of a front page. */
 export function frontCode(page = 'README.md') {

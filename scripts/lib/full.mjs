@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';
 
-const DIST = join(ROOT, 'js', 'dist');
+const DIST = join(ROOT, 'js', 'hedgerow', 'dist');
 
 /** Its exports besides all of `hedgerow`, by the entries of their types. */
 const MORE = {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { signatureOf } from './boundary.mjs';
 import { ROOT } from './run.mjs';
 
-export const GENERATED_DIR = join(ROOT, 'js', 'src', 'core', 'generated');
+export const GENERATED_DIR = join(ROOT, 'js', 'hedgerow', 'src', 'core', 'generated');
 /** The files that `generate` writes. */
 export const GENERATED_FILES = ['module.ts', 'later-module.ts', 'exports.ts', 'plain.d.ts'].map(
   (name) => join(GENERATED_DIR, name),

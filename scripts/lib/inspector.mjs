@@ -5,8 +5,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';
 
-const SOURCE = join(ROOT, 'js', 'src', 'inspector');
-const DIST = join(ROOT, 'js', 'dist', 'inspector');
+const SOURCE = join(ROOT, 'js', 'hedgerow', 'src', 'inspector');
+const DIST = join(ROOT, 'js', 'hedgerow', 'dist', 'inspector');
 
 /** The published file. */
 export const INSPECTOR_PAGE = join(DIST, 'page.html');

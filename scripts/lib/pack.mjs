@@ -1,4 +1,4 @@
-// Adds files to the published package next to `js/dist`: both licences and the changelog, which the repository has
+// Adds files to the published package next to `js/hedgerow/dist`: both licences and the changelog, which the repository has
 // once, the pages of errors, which `help` of an error names, and a folder for each entry, for tools that do not read
 // `exports` in package.json (Parcel as installed, Metro before 0.79, TypeScript with `moduleResolution: node`). They
 // are made when npm packs, and removed afterwards (`--clean`).
@@ -8,7 +8,7 @@ import { dirname, join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT, run, runMain } from './run.mjs';
 
-const PACKAGE = join(ROOT, 'js');
+const PACKAGE = join(ROOT, 'js', 'hedgerow');
 /** Files of the repository's root that the package has, too. */
 export const COPIES = ['LICENSE-MIT', 'LICENSE-APACHE', 'CHANGELOG.md'];
 /** The pages of errors, in the repository and in the package. */
@@ -52,7 +52,7 @@ export async function addToPackage(dir = PACKAGE, root = ROOT) {
     const others = await readdir(join(dir, name)).catch(() => []);
     const stray = others.find((file) => file !== 'package.json');
     if (stray !== undefined) {
-      throw new Error(`js/${name} has ${stray}: the folder of an entry must have nothing`);
+      throw new Error(`js/hedgerow/${name} has ${stray}: the folder of an entry must have nothing`);
     }
     await mkdir(join(dir, name), { recursive: true });
     await writeFile(join(dir, name, 'package.json'), `${JSON.stringify(fields, undefined, 2)}\n`);

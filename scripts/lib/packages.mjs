@@ -8,7 +8,7 @@ import { CommandFailed, ROOT, run } from './run.mjs';
 
 const read = (...path) => JSON.parse(readFileSync(join(ROOT, ...path), 'utf8'));
 
-const BUILD = ['js', 'tools/build'];
+const BUILD = ['js/hedgerow', 'tools/build'];
 
 /**
  * The workspaces of each set. Packages are in the workspace of the command that needs them, so that others need not

@@ -12,7 +12,7 @@ import { ROOT, run } from './run.mjs';
 import { WASM_INPUTS } from './wasm.mjs';
 
 const TARGET_DIR = join(ROOT, 'target', 'plain');
-const GENERATED_DIR = join(ROOT, 'js', 'src', 'core', 'generated');
+const GENERATED_DIR = join(ROOT, 'js', 'hedgerow', 'src', 'core', 'generated');
 /** The module as JavaScript: `start()` makes an instance. */
 export const PLAIN_FILE = join(GENERATED_DIR, 'plain.js');
 const STAMP_FILE = join(TARGET_DIR, '.inputs');

@@ -1,4 +1,4 @@
-// Builds `js/dist/react-native`: the wrapper with the core in plain JavaScript. It replaces globals
+// Builds `js/hedgerow/dist/react-native`: the wrapper with the core in plain JavaScript. It replaces globals
 // that Hermes lacks, without changing the globals of the app. Metro selects it by the condition
 // `react-native` in the package's exports.
 
@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';
 
-const SOURCE_DIR = join(ROOT, 'js', 'src');
+const SOURCE_DIR = join(ROOT, 'js', 'hedgerow', 'src');
 const STAND_INS = join(SOURCE_DIR, 'core', 'react-native');
 
 /**
@@ -15,7 +15,9 @@ const STAND_INS = join(SOURCE_DIR, 'core', 'react-native');
  * makes all of them, so that they share code: all must have the same error class.
  */
 async function entries() {
-  const { exports } = JSON.parse(await readFile(join(ROOT, 'js', 'package.json'), 'utf8'));
+  const { exports } = JSON.parse(
+    await readFile(join(ROOT, 'js', 'hedgerow', 'package.json'), 'utf8'),
+  );
   const nameOf = (path, folder) => path.slice(folder.length, -'.js'.length);
   const all = new Map();
   for (const { 'react-native': path, default: other } of Object.values(exports)) {
@@ -62,7 +64,9 @@ const swap = {
 };
 
 /** Builds the package. The core in plain JavaScript must exist. */
-export async function buildReactNative(outDir = join(ROOT, 'js', 'dist', 'react-native')) {
+export async function buildReactNative(
+  outDir = join(ROOT, 'js', 'hedgerow', 'dist', 'react-native'),
+) {
   // Imported late: its package is only there once `setup` has run.
   const { rolldown } = await import('rolldown');
   const missing = [...SWAPPED].flat().filter((file) => !existsSync(file));

@@ -12,8 +12,8 @@ const IN_RUST = [
   ['DELTA_FORMAT', ['crate', 'src', 'delta', 'mod.rs']],
 ];
 
-/** Reads the versions in `js/src/base/limits.ts`, the one place that has them all, by their names. */
-export function formatsOfCode(text = read('js', 'src', 'base', 'limits.ts')) {
+/** Reads the versions in `js/hedgerow/src/base/limits.ts`, the one place that has them all, by their names. */
+export function formatsOfCode(text = read('js', 'hedgerow', 'src', 'base', 'limits.ts')) {
   const found = text.matchAll(/^export const (FORMAT|\w+_FORMAT) = (\d+);$/gm);
   return Object.fromEntries([...found].map(([, name, version]) => [name, Number(version)]));
 }

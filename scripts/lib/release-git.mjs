@@ -23,7 +23,7 @@ export function gitFaults(tag, cwd = ROOT) {
 }
 
 /** Code whose changes users may see. */
-const SEEN = /^(js\/src\/|js\/package\.json$|crate\/(\w+\/)?src\/)/;
+const SEEN = /^(js\/[\w-]+\/(src\/|package\.json$)|crate\/(\w+\/)?src\/)/;
 /** Files in which a change describes its effect on users. */
 const SAID = /^(CHANGELOG\.md$|\.changeset\/(?!README\.md$)[^/]+\.md$)/;
 

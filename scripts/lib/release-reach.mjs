@@ -68,10 +68,10 @@ export async function reach(dir, manifest) {
 }
 
 /**
- * Deletes the declarations in `js/dist` that no entry leads to: their modules are internal. No app can import them,
+ * Deletes the declarations in `js/hedgerow/dist` that no entry leads to: their modules are internal. No app can import them,
  * since `exports` does not name them. Returns how many there were.
  */
-export async function dropStrayDeclarations(dir = join(ROOT, 'js')) {
+export async function dropStrayDeclarations(dir = join(ROOT, 'js', 'hedgerow')) {
   const manifest = JSON.parse(await readFile(join(dir, 'package.json'), 'utf8'));
   const { reached } = await reach(dir, manifest);
   let count = 0;

@@ -13,17 +13,17 @@ const APP = join(ROOT, 'examples', 'matrix', 'app');
 export function repository({ GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = process.env) {
   if (server === undefined || name === undefined) return {};
   const url = `git+${server}/${name}.git`;
-  return { repository: { type: 'git', url, directory: 'js' } };
+  return { repository: { type: 'git', url, directory: 'js/hedgerow' } };
 }
 
-/** Packs the built `js/dist`, with the manifest and the changelog of the folder `root`. Returns the tarball. */
+/** Packs the built `js/hedgerow/dist`, with the manifest and the changelog of the folder `root`. Returns the tarball. */
 export async function packRelease(root, dir) {
   const folder = join(dir, 'package');
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  await cp(join(ROOT, 'js', 'dist'), join(folder, 'dist'), { recursive: true });
-  await cp(join(ROOT, 'js', 'README.md'), join(folder, 'README.md'));
-  const manifest = JSON.parse(await readFile(join(root, 'js', 'package.json'), 'utf8'));
+  await cp(join(ROOT, 'js', 'hedgerow', 'dist'), join(folder, 'dist'), { recursive: true });
+  await cp(join(ROOT, 'js', 'hedgerow', 'README.md'), join(folder, 'README.md'));
+  const manifest = JSON.parse(await readFile(join(root, 'js', 'hedgerow', 'package.json'), 'utf8'));
   const packed = { ...manifest, ...repository() };
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(packed, undefined, 2)}\n`);
   await addToPackage(folder, root);

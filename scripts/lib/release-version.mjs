@@ -8,7 +8,8 @@ import { readChangesets, removeChangesets } from './release-changesets.mjs';
 import { CommandFailed, ROOT, run } from './run.mjs';
 
 const readJson = async (file) => JSON.parse(await readFile(file, 'utf8'));
-const versionIn = async (root) => (await readJson(join(root, 'js', 'package.json'))).version;
+const versionIn = async (root) =>
+  (await readJson(join(root, 'js', 'hedgerow', 'package.json'))).version;
 const changelogIn = (root) => readFile(join(root, 'CHANGELOG.md'), 'utf8');
 
 /** Returns the state of a checkout's release: its version, and its unreleased changes. */

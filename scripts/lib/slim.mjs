@@ -7,8 +7,8 @@ import { ROOT } from './run.mjs';
 import { LATER_WASM_FILE, WASM_FILE } from './wasm.mjs';
 
 const MARK = '?slim';
-const SOURCE = join(ROOT, 'js', 'src');
-const DIST = join(ROOT, 'js', 'dist');
+const SOURCE = join(ROOT, 'js', 'hedgerow', 'src');
+const DIST = join(ROOT, 'js', 'hedgerow', 'dist');
 
 /** Modules that are left out, and the modules that replace them. */
 const SWAPPED = new Map(

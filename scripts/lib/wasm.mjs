@@ -17,7 +17,7 @@ import { hashInputs } from './hash-inputs.mjs';
 import { blankLocations, trapAtOnce } from './panics.mjs';
 import { ROOT, run } from './run.mjs';
 
-const PKG_DIR = join(ROOT, 'js', 'pkg');
+const PKG_DIR = join(ROOT, 'js', 'hedgerow', 'pkg');
 /** The finished module: a page downloads it at its start. */
 export const WASM_FILE = join(PKG_DIR, 'hedgerow_bg.wasm');
 /** The later part, which is loaded at its first call: see `split.mjs`. */

@@ -84,7 +84,7 @@ test('a limit is the same in both languages', () => {
     /^pub const (\w+): \w+ = ([^;]+);/gm,
   );
   const wrapper = limits(
-    read('js', 'src', 'base', 'limits.ts'),
+    read('js', 'hedgerow', 'src', 'base', 'limits.ts'),
     /^export const (\w+) = ([^;]+);/gm,
   );
   const shared = [...wrapper.keys()].filter((name) => rust.has(name));

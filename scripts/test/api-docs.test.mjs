@@ -17,11 +17,11 @@ const uncommented = (text) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s
  */
 const sourceOf = (types) =>
   types
-    .replace('./dist/', 'js/src/')
+    .replace('./dist/', 'js/hedgerow/src/')
     .replace(/\.d\.ts$/, '.ts')
     .replace(/src\/(full|slim)\.ts/, 'src/index.ts');
 
-const ENTRIES = Object.entries(JSON.parse(read('js/package.json')).exports)
+const ENTRIES = Object.entries(JSON.parse(read('js/hedgerow/package.json')).exports)
   .filter(([, { types }]) => types !== undefined) // not `./package.json`
   .map(([path, { types }]) => [posix.join('hedgerow', path), sourceOf(types)]);
 
@@ -96,10 +96,10 @@ test('each member of an exported class or interface is in a section that names i
 
 test('each call of a store, a snapshot, a reader and a transaction is on the page', () => {
   const classes = [
-    ['Store', 'js/src/store/store.ts', 'db.'],
-    ['Reader', 'js/src/store/reader.ts', ''],
-    ['Snapshot', 'js/src/store/snapshot.ts', ''],
-    ['Transaction', 'js/src/engine/transaction/transaction.ts', 'tx.'],
+    ['Store', 'js/hedgerow/src/store/store.ts', 'db.'],
+    ['Reader', 'js/hedgerow/src/store/reader.ts', ''],
+    ['Snapshot', 'js/hedgerow/src/store/snapshot.ts', ''],
+    ['Transaction', 'js/hedgerow/src/engine/transaction/transaction.ts', 'tx.'],
   ];
   const missing = [];
   for (const [name, file, before] of classes) {
@@ -112,13 +112,13 @@ test('each call of a store, a snapshot, a reader and a transaction is on the pag
 });
 
 test('the table of errors has each code once, no other, and says which may be retried', () => {
-  const [union] = read('js/src/base/errors.ts').match(/type ErrorCode =[^;]*;/);
+  const [union] = read('js/hedgerow/src/base/errors.ts').match(/type ErrorCode =[^;]*;/);
   const codes = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code]) => code);
   const table = PAGE.slice(PAGE.indexOf('| code | cause |'));
   const rows = [...table.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
   assert.deepEqual(rows.toSorted(), codes.toSorted());
 
-  const [set] = read('js/src/base/errors.ts').match(/const RETRYABLE[^;]*;/);
+  const [set] = read('js/hedgerow/src/base/errors.ts').match(/const RETRYABLE[^;]*;/);
   const retryable = codes.filter((code) => set.includes(`'${code}'`));
   const marked = [...table.matchAll(/^\| `([a-z-]+)` \|.*\| yes \|$/gm)].map(([, code]) => code);
   assert.deepEqual(marked.toSorted(), retryable.toSorted());

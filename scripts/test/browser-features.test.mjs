@@ -76,12 +76,12 @@ const OWN_METHODS = new Set(['drop', 'move', 'take', 'toArray', 'use']);
 
 /** Returns the wrapper as browsers run it, without comments and the names of files. */
 function sourcesForBrowsers() {
-  const files = readdirSync(join(ROOT, 'js', 'src'), { recursive: true }).filter(
+  const files = readdirSync(join(ROOT, 'js', 'hedgerow', 'src'), { recursive: true }).filter(
     (file) => file.endsWith('.ts') && !/^(react-native|storage.sql|core.generated)/.test(file),
   );
   return files.map((file) => [
     file,
-    read(join('js', 'src', file))
+    read(join('js', 'hedgerow', 'src', file))
       .replace(/\/\*[\s\S]*?\*\//g, '')
       .replace(/\/\/.*/g, '')
       .replace(/from '[^']*'/g, ''),

@@ -1,4 +1,4 @@
-// Compares the errors of a compiler with the errors that `js/test/types` expects.
+// Compares the errors of a compiler with the errors that `js/hedgerow/test/types` expects.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

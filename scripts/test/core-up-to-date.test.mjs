@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ensureCore } from '../../js/test/support/core-up-to-date.mjs';
+import { ensureCore } from '../../js/hedgerow/test/support/core-up-to-date.mjs';
 import { ROOT } from '../lib/run.mjs';
 
 test('a core that cannot be built fails the run, and names the command to run', async () => {
@@ -23,5 +23,5 @@ test('a core that is up to date, or was built, lets it go on', async () => {
 
 test('Vitest asks before it runs any test', () => {
   const config = readFileSync(join(ROOT, 'js', 'vitest.config.ts'), 'utf8');
-  assert.match(config, /globalSetup: 'test\/support\/core-up-to-date\.mjs'/);
+  assert.match(config, /globalSetup: 'hedgerow\/test\/support\/core-up-to-date\.mjs'/);
 });

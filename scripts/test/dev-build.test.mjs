@@ -13,7 +13,7 @@ test('a package with the mark is refused, one without it is not', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'hedgerow-dev-build-'));
   t.after(() => rmSync(root, { recursive: true, force: true }));
   refuseDevBuild(root); // No build exists.
-  const folder = join(root, 'js', 'dist');
+  const folder = join(root, 'js', 'hedgerow', 'dist');
   mkdirSync(folder, { recursive: true });
   await markBuild({ isDevelopment: true, root });
   assert.ok(isDevBuild(root));
@@ -26,16 +26,24 @@ test('a package with the mark is refused, one without it is not', async (t) => {
 test('a package may not have the file of the mark', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'hedgerow-dev-build-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
-  mkdirSync(join(dir, 'js', 'dist'), { recursive: true });
-  writeFileSync(join(dir, 'js', 'package.json'), JSON.stringify({ name: 'a', exports: {} }));
+  mkdirSync(join(dir, 'js', 'hedgerow', 'dist'), { recursive: true });
+  writeFileSync(
+    join(dir, 'js', 'hedgerow', 'package.json'),
+    JSON.stringify({ name: 'a', exports: {} }),
+  );
   await markBuild({ isDevelopment: true, root: dir });
-  const { faults } = await contentFaults(join(dir, 'js'), { packedBytes: 0, compared: [] });
+  const { faults } = await contentFaults(join(dir, 'js', 'hedgerow'), {
+    packedBytes: 0,
+    compared: [],
+  });
   assert.ok(faults.includes('dist/DEVELOPMENT is not meant to be published'), String(faults));
 });
 
 test('the published package is built for release', () => {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'js', 'package.json'), 'utf8'));
-  assert.match(scripts.prepack, /^node \.\.\/scripts\/build\.mjs &&/);
+  const { scripts } = JSON.parse(
+    readFileSync(join(ROOT, 'js', 'hedgerow', 'package.json'), 'utf8'),
+  );
+  assert.match(scripts.prepack, /^node (\.\.\/){2}scripts\/build\.mjs &&/);
 });
 
 const MEASURING = [

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const SOURCE = readFileSync(join(ROOT, 'js/src/base/errors.ts'), 'utf8');
+const SOURCE = readFileSync(join(ROOT, 'js/hedgerow/src/base/errors.ts'), 'utf8');
 const PAGES = join(ROOT, 'docs/errors');
 const namesIn = (text) => [...text.matchAll(/'([a-z-]+)'/g)].map(([, code]) => code);
 const CODES = namesIn(/type ErrorCode =[^;]*;/.exec(SOURCE)[0]);
@@ -46,7 +46,7 @@ const OF_SYNC = [
   ...['remote-auth', 'remote-gone', 'remote-unsafe', 'rollback', 'wrong-key'],
 ];
 
-// All blocks of pages run in js/test/package/error-examples.test.ts; js/test/package/sync-remedies.test.ts has the faults.
+// All blocks of pages run in js/hedgerow/test/package/error-examples.test.ts; js/hedgerow/test/package/sync-remedies.test.ts has the faults.
 test('each page of sync has a remedy that can be run', () => {
   for (const code of OF_SYNC) {
     const [, remedy] = read(code).split(/^## Remedy\n/m);

@@ -1,4 +1,4 @@
-// The files of the published package next to `js/dist`, and the needs of its declarations.
+// The files of the published package next to `js/hedgerow/dist`, and the needs of its declarations.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { withReferences } from '../lib/declarations.mjs';
 import { foldersOf, packedPage } from '../lib/pack.mjs';
 import { ROOT } from '../lib/run.mjs';
 
-const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'js', 'package.json'), 'utf8'));
+const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'js', 'hedgerow', 'package.json'), 'utf8'));
 const ENTRIES = Object.entries(MANIFEST.exports).filter(([, target]) => typeof target !== 'string');
 
 test('each entry but the first has a folder, which points to the same files', () => {
@@ -43,7 +43,7 @@ test('tools without `exports` read the first entry', () => {
 });
 
 test('the README of the package names each entry', () => {
-  const readme = readFileSync(join(ROOT, 'js', 'README.md'), 'utf8');
+  const readme = readFileSync(join(ROOT, 'js', 'hedgerow', 'README.md'), 'utf8');
   const named = new Set(
     [...readme.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) =>
       [...cell.matchAll(/`(?:hedgerow)?(\/[^`]+)?`/g)].map(([, path = '']) => `.${path}`),
@@ -81,8 +81,8 @@ test('the folders, the pages and the licences are packed, and publishing require
   const folders = ['*/package.json', '*/*/package.json'];
   assert.deepEqual(MANIFEST.files, ['dist', 'errors', ...folders, 'CHANGELOG.md', 'LICENSE-*']);
   assert.equal(MANIFEST.exports['./errors/*.md'], './errors/*.md');
-  assert.match(MANIFEST.scripts.prepack, /&& node \.\.\/scripts\/lib\/pack\.mjs$/);
-  assert.equal(MANIFEST.scripts.postpack, 'node ../scripts/lib/pack.mjs --clean');
+  assert.match(MANIFEST.scripts.prepack, /&& node (\.\.\/){2}scripts\/lib\/pack\.mjs$/);
+  assert.equal(MANIFEST.scripts.postpack, 'node ../../scripts/lib/pack.mjs --clean');
 });
 
 test('declarations with Symbol.dispose name the library that has it, once', () => {

@@ -57,7 +57,7 @@ const COMMANDS = {
   'scripts/torture.mjs': ['test'],
   'e2e/torture/run.mjs': ['test'],
   'scripts/units.mjs': ['test'],
-  'js/test/browser/run.mjs': ['test'],
+  'js/hedgerow/test/browser/run.mjs': ['test'],
   'scripts/foreign.mjs': ['test'],
 };
 for (const [file, sets] of Object.entries(COMMANDS)) {
@@ -83,8 +83,8 @@ test('the steps of npm test import only packages of its set', () => {
   const scripts = EVERYDAY_STEPS.flatMap(({ commands }) => commands.flatMap(([, args]) => args));
   const files = [
     ...scripts.filter((arg) => /^scripts\/.*\.mjs$/.test(arg)),
-    ...filesIn('js/src'),
-    ...filesIn('js/test').filter((file) => !file.includes('foreign')),
+    ...filesIn('js/hedgerow/src'),
+    ...filesIn('js/hedgerow/test').filter((file) => !file.includes('foreign')),
     ...filesIn('e2e').filter((file) => !file.startsWith(join('e2e', 'bench', 'page'))),
   ].filter((file) => !/\/dist\//.test(file));
   const strays = outside(files, 'test').filter((one) => !NOT_INSTALLED.test(one));

@@ -7,9 +7,11 @@ import { test } from 'node:test';
 import { ROOT } from '../lib/run.mjs';
 
 test('no class has a static block, which the presets of Metro do not know', () => {
-  const sources = readdirSync(join(ROOT, 'js', 'src'), { recursive: true });
+  const sources = readdirSync(join(ROOT, 'js', 'hedgerow', 'src'), { recursive: true });
   const found = sources
     .filter((name) => name.endsWith('.ts'))
-    .filter((name) => /^\s*static \{/m.test(readFileSync(join(ROOT, 'js', 'src', name), 'utf8')));
+    .filter((name) =>
+      /^\s*static \{/m.test(readFileSync(join(ROOT, 'js', 'hedgerow', 'src', name), 'utf8')),
+    );
   assert.deepEqual(found, []);
 });

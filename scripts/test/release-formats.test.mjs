@@ -32,7 +32,7 @@ test('the core has the same versions', () => {
 });
 
 test('no other file of the package has a version of a format', () => {
-  const read = (file) => readFileSync(join(ROOT, 'js', 'src', file), 'utf8');
+  const read = (file) => readFileSync(join(ROOT, 'js', 'hedgerow', 'src', file), 'utf8');
   const used = {
     'engine/transfer/format.ts': 'EXPORT_FORMAT',
     'sync/remote/format/envelope.ts': 'REMOTE_FORMAT',

@@ -60,11 +60,15 @@ test('without git no version is released', () => {
 test('a change of the package without a note for users is named', () => {
   git('checkout', '-q', '-b', 'change');
   assert.deepEqual(unsaid(), []);
-  commit('docs/a.md', 'js/test/a.test.ts', 'scripts/a.mjs', 'crate/tests/a.rs');
+  commit('docs/a.md', 'js/hedgerow/test/a.test.ts', 'scripts/a.mjs', 'crate/tests/a.rs');
   assert.deepEqual(unsaid(), []);
-  commit('js/src/a.ts', 'crate/trees/src/a.rs');
-  put('js/src/b.ts'); // not even added
-  assert.deepEqual(unsaid(), ['crate/trees/src/a.rs', 'js/src/a.ts', 'js/src/b.ts']);
+  commit('js/hedgerow/src/a.ts', 'crate/trees/src/a.rs');
+  put('js/hedgerow/src/b.ts'); // not even added
+  assert.deepEqual(unsaid(), [
+    'crate/trees/src/a.rs',
+    'js/hedgerow/src/a.ts',
+    'js/hedgerow/src/b.ts',
+  ]);
   put('.changeset/README.md');
   assert.equal(unsaid().length, 3);
   put('.changeset/a-line.md');
@@ -73,10 +77,10 @@ test('a change of the package without a note for users is named', () => {
 
 test('a line in the changelog is enough, and changes of main do not count for a branch', () => {
   git('checkout', '-q', '-b', 'change');
-  commit('js/src/a.ts', 'CHANGELOG.md');
+  commit('js/hedgerow/src/a.ts', 'CHANGELOG.md');
   assert.deepEqual(unsaid(), []);
   git('checkout', '-q', 'main');
-  commit('js/src/main.ts');
+  commit('js/hedgerow/src/main.ts');
   git('checkout', '-q', '-b', 'later', 'HEAD~1');
   assert.deepEqual(unsaid(), []);
   assert.throws(() => unsaidChanges('nowhere', DIR), /no common commit with nowhere/);

@@ -33,7 +33,7 @@ test('an option that does not exist is refused', () => {
 test('the manifest names the sources where CI knows them', () => {
   const env = { GITHUB_SERVER_URL: 'https://example.org', GITHUB_REPOSITORY: 'a/b' };
   assert.deepEqual(repository(env), {
-    repository: { type: 'git', url: 'git+https://example.org/a/b.git', directory: 'js' },
+    repository: { type: 'git', url: 'git+https://example.org/a/b.git', directory: 'js/hedgerow' },
   });
   assert.deepEqual(repository({}), {});
 });

@@ -148,7 +148,7 @@ describe('making a version', () => {
   after(() => rmSync(dir, { recursive: true, force: true }));
   const json = (...path) => JSON.parse(readFileSync(join(dir, ...path), 'utf8'));
   const put = (name, text) => writeFileSync(join(dir, name), text);
-  const now = () => json('js', 'package.json').version;
+  const now = () => json('js', 'hedgerow', 'package.json').version;
 
   /** Makes a repository with this changelog and these changesets. */
   async function begin(changelog, changesets = {}) {
@@ -187,12 +187,12 @@ describe('making a version', () => {
     assert.equal(await makeVersion(dir, '2030-05-06'), next);
     assert.equal(now(), next);
     const { packages } = json('package-lock.json');
-    assert.equal(packages.js.version, next);
+    assert.equal(packages['js/hedgerow'].version, next);
     assert.equal(packages.demo.dependencies.hedgerow, next);
     assert.equal(json('demo', 'package.json').dependencies.hedgerow, next);
     assert.equal(json('demo', 'package.json').version, '0.0.0');
     assert.deepEqual(readdirSync(join(dir, '.changeset')).sort(), ['README.md', 'config.json']);
-    assert.deepEqual(readdirSync(join(dir, 'js')), ['package.json']); // no second changelog
+    assert.deepEqual(readdirSync(join(dir, 'js', 'hedgerow')), ['package.json']); // no second changelog
     const { isPending, isReleased } = await standing(dir);
     assert.deepEqual({ isPending, isReleased }, { isPending: false, isReleased: true });
     await assert.rejects(makeVersion(dir), /nothing has changed since/);

@@ -39,7 +39,7 @@ test('links to files that are no pages are no links of the site', () => {
   assert.equal(onSite('live.md#windows', 'tables.md'), 'live.md#windows');
   assert.equal(onSite('../live.md', 'errors/closed.md'), '../live.md');
   assert.equal(onSite('../../README.md', 'errors/closed.md'), '/');
-  assert.equal(onSite('../js/test/start-up.test.ts', 'browsers.md'), undefined);
+  assert.equal(onSite('../js/hedgerow/test/start-up.test.ts', 'browsers.md'), undefined);
   assert.equal(onSite('../../scripts/x.mjs', 'errors/closed.md'), undefined);
   assert.equal(onSite('https://example.org', 'tables.md'), 'https://example.org');
 });

@@ -22,24 +22,28 @@ function checkout(texts) {
   return new Files(Object.keys(texts), root);
 }
 
-const TEMPLATE = '`../../vectors/$'.concat('{name}.json`');
+const TEMPLATE = '`../../../vectors/$'.concat('{name}.json`');
 const TREE = {
   'docs/a.md': 'a page',
-  'js/src/base/kind.ts': "export type Kind = 'a';",
-  'js/src/base/list.ts': 'export const list = [];',
-  'js/src/live/live.ts':
+  'js/hedgerow/src/base/kind.ts': "export type Kind = 'a';",
+  'js/hedgerow/src/base/list.ts': 'export const list = [];',
+  'js/hedgerow/src/live/live.ts':
     "import { list } from '../base/list.js';\nimport type { Kind } from '../base/kind.js';",
-  'js/src/later.ts': 'export const later = 1;',
-  'js/test/base.test.ts': "import { list } from '../src/base/list.js';",
-  'js/test/lazy.test.ts': "const { later } = await import('../src/later.js');",
-  'js/test/live.test.ts':
-    "import { live } from '../src/live/live.js'; // as '../../docs/a.md' says",
-  'js/test/pages.test.ts': "const page = new URL('../../docs/a.md', import.meta.url);",
-  'js/test/vectors.test.ts': `for (const name of names) read(${TEMPLATE}, join(ROOT, 'docs'));`,
-  'js/test/whole.test.ts': "import { open } from 'hedgerow';",
+  'js/hedgerow/src/later.ts': 'export const later = 1;',
+  'js/hedgerow/test/base.test.ts': "import { list } from '../src/base/list.js';",
+  'js/hedgerow/test/lazy.test.ts': "const { later } = await import('../src/later.js');",
+  'js/hedgerow/test/live.test.ts':
+    "import { live } from '../src/live/live.js'; // as '../../../docs/a.md' says",
+  'js/hedgerow/test/pages.test.ts': "const page = new URL('../../../docs/a.md', import.meta.url);",
+  'js/hedgerow/test/vectors.test.ts': `for (const name of names) read(${TEMPLATE}, join(ROOT, 'docs'));`,
+  'js/hedgerow/test/whole.test.ts': "import { open } from 'hedgerow';",
   'vectors/one.json': '{}',
 };
-const STEP = { name: 'step', inputs: ['js/src', '!js/src/later.ts'], commands: [['run', []]] };
+const STEP = {
+  name: 'step',
+  inputs: ['js/hedgerow/src', '!js/hedgerow/src/later.ts'],
+  commands: [['run', []]],
+};
 const TESTS = { name: 'tests', inputs: ['vectors'], tests: (name) => name.endsWith('.test.ts') };
 const PASSED = { isOk: true, seconds: 1 };
 
@@ -57,21 +61,24 @@ function runsAgain(step, before, now, more) {
 }
 
 test('a step runs again when an input is changed, added, deleted or renamed', () => {
-  const { 'js/src/live/live.ts': text, ...without } = TREE;
+  const { 'js/hedgerow/src/live/live.ts': text, ...without } = TREE;
   assert.equal(runsAgain(STEP, TREE, TREE), false);
-  assert.equal(runsAgain(STEP, TREE, { ...TREE, 'js/src/live/live.ts': `${text} ` }), true);
-  assert.equal(runsAgain(STEP, TREE, { ...TREE, 'js/src/new.ts': '' }), true);
+  assert.equal(
+    runsAgain(STEP, TREE, { ...TREE, 'js/hedgerow/src/live/live.ts': `${text} ` }),
+    true,
+  );
+  assert.equal(runsAgain(STEP, TREE, { ...TREE, 'js/hedgerow/src/new.ts': '' }), true);
   assert.equal(runsAgain(STEP, TREE, without), true);
-  assert.equal(runsAgain(STEP, TREE, { ...without, 'js/src/live/lives.ts': text }), true);
+  assert.equal(runsAgain(STEP, TREE, { ...without, 'js/hedgerow/src/live/lives.ts': text }), true);
 });
 
 test('a step does not run again for files outside its inputs, or left out of them', () => {
   assert.equal(runsAgain(STEP, TREE, { ...TREE, 'docs/a.md': 'another page' }), false);
-  assert.equal(runsAgain(STEP, TREE, { ...TREE, 'js/src/later.ts': 'other' }), false);
+  assert.equal(runsAgain(STEP, TREE, { ...TREE, 'js/hedgerow/src/later.ts': 'other' }), false);
   assert.equal(runsAgain({ ...STEP, inputs: ['.'] }, TREE, { ...TREE, 'docs/a.md': '' }), true);
-  const browser = { ...STEP, inputs: ['js', '!js/test/*.test.ts'] };
-  assert.equal(runsAgain(browser, TREE, { ...TREE, 'js/test/a/lazy.test.ts': '' }), false);
-  assert.equal(runsAgain(browser, TREE, { ...TREE, 'js/test/helper.ts': '' }), true);
+  const browser = { ...STEP, inputs: ['js', '!js/hedgerow/test/*.test.ts'] };
+  assert.equal(runsAgain(browser, TREE, { ...TREE, 'js/hedgerow/test/a/lazy.test.ts': '' }), false);
+  assert.equal(runsAgain(browser, TREE, { ...TREE, 'js/hedgerow/test/helper.ts': '' }), true);
 });
 
 test('a step runs again for other commands, and for another version of a program', () => {
@@ -118,18 +125,22 @@ function staleFor(now) {
   first.write(TESTS, inputs, { ...PASSED, ran: all, passed: all });
   const second = stampsOf({ ...TREE, ...now }, dir);
   const stale = second.staleTests(TESTS, second.inputsOf(TESTS));
-  return stale.map((name) => name.replace('js/test/', '').replace('.test.ts', ''));
+  return stale.map((name) => name.replace('js/hedgerow/test/', '').replace('.test.ts', ''));
 }
 
 test('of the test files only those run that import a changed file, or name it', () => {
   assert.deepEqual(staleFor({}), []);
-  assert.deepEqual(staleFor({ 'js/test/live.test.ts': 'other' }), ['live']);
-  assert.deepEqual(staleFor({ 'js/src/live/live.ts': 'other' }), ['live', 'whole']);
-  assert.deepEqual(staleFor({ 'js/src/base/list.ts': 'other' }), ['base', 'live', 'whole']);
-  assert.deepEqual(staleFor({ 'js/src/later.ts': 'other' }), ['lazy', 'whole']);
+  assert.deepEqual(staleFor({ 'js/hedgerow/test/live.test.ts': 'other' }), ['live']);
+  assert.deepEqual(staleFor({ 'js/hedgerow/src/live/live.ts': 'other' }), ['live', 'whole']);
+  assert.deepEqual(staleFor({ 'js/hedgerow/src/base/list.ts': 'other' }), [
+    'base',
+    'live',
+    'whole',
+  ]);
+  assert.deepEqual(staleFor({ 'js/hedgerow/src/later.ts': 'other' }), ['lazy', 'whole']);
   assert.deepEqual(staleFor({ 'docs/a.md': 'other' }), ['pages', 'vectors']);
   // Types are gone when tests run; packages are made of all sources.
-  assert.deepEqual(staleFor({ 'js/src/base/kind.ts': 'other' }), ['whole']);
+  assert.deepEqual(staleFor({ 'js/hedgerow/src/base/kind.ts': 'other' }), ['whole']);
   // An input of all.
   assert.equal(staleFor({ 'vectors/one.json': '[]' }).length, 6);
 });
@@ -138,7 +149,7 @@ test('if a step fails, its passed files do not run again', () => {
   const stamps = stampsOf(TREE, newDir());
   const inputs = stamps.inputsOf(TESTS);
   const ran = Object.keys(inputs.tests);
-  const failed = 'js/test/live.test.ts';
+  const failed = 'js/hedgerow/test/live.test.ts';
   stamps.write(TESTS, inputs, { ...PASSED, ran, passed: ran });
   const passed = ran.filter((name) => name !== failed);
   stamps.write(TESTS, inputs, { isOk: false, seconds: 1, ran, passed });
@@ -154,11 +165,11 @@ test('the parts of a step have each file once', () => {
 
 test('the imports of each test file are found, around circles, too', () => {
   const files = checkout({
-    'js/test/a.test.ts': "import './b.js';",
-    'js/test/b.ts': "import './a.test.js'; import { c } from './c.mjs';",
-    'js/test/c.mjs':
+    'js/hedgerow/test/a.test.ts': "import './b.js';",
+    'js/hedgerow/test/b.ts': "import './a.test.js'; import { c } from './c.mjs';",
+    'js/hedgerow/test/c.mjs':
       "const dir = new URL('./pages/', import.meta.url); export { d } from './absent.js';",
-    'js/test/pages/one.html': '',
+    'js/hedgerow/test/pages/one.html': '',
   });
-  assert.deepEqual(new Imports(files).from('js/test/a.test.ts'), files.names);
+  assert.deepEqual(new Imports(files).from('js/hedgerow/test/a.test.ts'), files.names);
 });

@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { ROOT } from '../lib/run.mjs';
 
 const folder = join(ROOT, '.cache', 'stuck-test');
-const reporter = join(ROOT, 'js', 'test', 'support', 'stuck-reporter.ts');
+const reporter = join(ROOT, 'js', 'hedgerow', 'test', 'support', 'stuck-reporter.ts');
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Limits of a run without news, in seconds: a busy machine may need longer than the first to load a test. */

@@ -15,12 +15,14 @@ const SAME = ['./full', './slim'];
 
 /** Lists the entries of the package: their names, and their declarations. */
 export function entries() {
-  const { exports } = JSON.parse(readFileSync(join(ROOT, 'js', 'package.json'), 'utf8'));
+  const { exports } = JSON.parse(
+    readFileSync(join(ROOT, 'js', 'hedgerow', 'package.json'), 'utf8'),
+  );
   return Object.entries(exports)
     .filter(([path, { types }]) => types !== undefined && !SAME.includes(path))
     .map(([path, { types }]) => ({
       name: posix.join('hedgerow', path),
-      file: join(ROOT, 'js', types),
+      file: join(ROOT, 'js', 'hedgerow', types),
     }));
 }
 
@@ -37,7 +39,7 @@ const COMPILER = {
 
 /** TypeDoc's options: one page for each entry, with tables where a list would be long. */
 const OPTIONS = {
-  basePath: join(ROOT, 'js', 'dist'),
+  basePath: join(ROOT, 'js', 'hedgerow', 'dist'),
   plugin: ['typedoc-plugin-markdown'],
   logLevel: 'Error',
   readme: 'none',
@@ -77,7 +79,7 @@ export async function writeEntries() {
   if (project === undefined) throw new Error('TypeDoc could not read the declarations');
   // TypeDoc names a module by its file.
   for (const { name, file } of all) {
-    const given = relative(join(ROOT, 'js', 'dist'), file)
+    const given = relative(join(ROOT, 'js', 'hedgerow', 'dist'), file)
       .replaceAll('\\', '/')
       .replace(/(?:(?<=.)\/index)?\.d\.ts$/, '');
     const module = project.children?.find((child) => child.name === given);

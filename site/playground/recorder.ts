@@ -4,13 +4,13 @@
  */
 
 import type { SegmentStore, Storage } from 'hedgerow';
-import { hex } from '../../js/src/base/hex.js';
-import { readSegmentLength } from '../../js/src/base/segment-table.js';
+import { hex } from '../../js/hedgerow/src/base/hex.js';
+import { readSegmentLength } from '../../js/hedgerow/src/base/segment-table.js';
 import {
   type Chunk,
   readTableEntries,
   storedChunkOf,
-} from '../../js/src/inspector/model/chunks.js';
+} from '../../js/hedgerow/src/inspector/model/chunks.js';
 
 type WriteBatch = Parameters<SegmentStore['write']>[0];
 

@@ -1,5 +1,5 @@
 //! Letters of Latin, Greek, Cyrillic and Hangul that are written as two characters, composed as in the normal form NFC.
-//! `js/src/core/indexes/words.ts` asks the platform for the same.
+//! `js/hedgerow/src/core/indexes/words.ts` asks the platform for the same.
 
 /// For each combining mark, pairs of small letters: without it, and with it. The dot of a small i makes no other
 /// letter.

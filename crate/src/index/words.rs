@@ -1,5 +1,5 @@
 //! The words of a text: its runs of letters and digits, in small letters, each as one character.
-//! `js/src/core/indexes/words.ts` has the same rule.
+//! `js/hedgerow/src/core/indexes/words.ts` has the same rule.
 
 use super::compose::composed;
 use super::encode::{END, STRING};

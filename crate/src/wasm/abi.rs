@@ -1,5 +1,5 @@
 //! Every number that both sides of the boundary use: statuses, flags, states, and the position of each
-//! word of a reply. `scripts/write-abi.mjs` writes `js/src/base/abi/` from this file, and `npm test` fails
+//! word of a reply. `scripts/write-abi.mjs` writes `js/hedgerow/src/base/abi/` from this file, and `npm test` fails
 //! when that is out of date. Add a number here, then run the script.
 //!
 //! The script reads constants of modules (a number, or a shift of one) and the table of replies at the end.

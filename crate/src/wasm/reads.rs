@@ -25,7 +25,7 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// Decodes the flags and bounds that `js/src/base/range.ts` wrote.
+    /// Decodes the flags and bounds that `js/hedgerow/src/base/range.ts` wrote.
     fn decode(flags: u32, range_bytes: &[u8], offset: f64, limit: f64) -> Self {
         Self {
             range: range(flags, range_bytes),
@@ -134,7 +134,7 @@ pub fn find(view: u32, len: u32) -> u32 {
 }
 
 /// Starts a scan of at most `limit` rows or entries of an index, without the first `offset`.
-/// `js/src/base/range.ts` writes flags and bounds.
+/// `js/hedgerow/src/base/range.ts` writes flags and bounds.
 #[wasm_bindgen]
 pub fn scan(view: u32, flags: u32, len: u32, offset: f64, limit: f64) -> u32 {
     with(|engine| {

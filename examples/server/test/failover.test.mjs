@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memory, open } from '../../../js/dist/index.js';
-import { mutators } from '../../../js/dist/sync/mutators/index.js';
+import { memory, open } from '../../../js/hedgerow/dist/index.js';
+import { mutators } from '../../../js/hedgerow/dist/sync/mutators/index.js';
 import { CLEAR, onEachDatabase, put } from './each-database.mjs';
 
 const TABLES = ['space', 'stamp', 'client', 'refusal', 'row'].map((name) => `hedgerow_${name}`);

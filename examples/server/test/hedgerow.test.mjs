@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { memory, open } from '../../../js/dist/index.js';
-import { mutators } from '../../../js/dist/sync/mutators/index.js';
+import { memory, open } from '../../../js/hedgerow/dist/index.js';
+import { mutators } from '../../../js/hedgerow/dist/sync/mutators/index.js';
 import { mutators as issues } from '../mutators.mjs';
 import { DATABASES, startServer } from './servers.mjs';
 

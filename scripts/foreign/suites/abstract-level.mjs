@@ -2,12 +2,12 @@
 
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { HedgerowLevel } from '../../../js/dist/adapters/abstract-level.js';
-import { memory, open } from '../../../js/dist/index.js';
+import { HedgerowLevel } from '../../../js/hedgerow/dist/adapters/abstract-level.js';
+import { memory, open } from '../../../js/hedgerow/dist/index.js';
 
 const [, , dir, report, how] = process.argv;
 const require = createRequire(`${dir}/`);
-const test = createRequire(new URL('../../../js/package.json', import.meta.url))('tape');
+const test = createRequire(new URL('../../../js/hedgerow/package.json', import.meta.url))('tape');
 
 // First: tape ends once it has no test left to run.
 const shared = await open('all', { storage: memory() });

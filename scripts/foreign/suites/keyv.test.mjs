@@ -1,8 +1,8 @@
 import { pathToFileURL } from 'node:url';
 import Keyv from 'keyv';
 import * as test from 'vitest';
-import { HedgerowKeyv } from '../../../js/dist/adapters/keyv.js';
-import { memory, open } from '../../../js/dist/index.js';
+import { HedgerowKeyv } from '../../../js/hedgerow/dist/adapters/keyv.js';
+import { memory, open } from '../../../js/hedgerow/dist/index.js';
 
 const suite = await import(pathToFileURL(`${process.env.FOREIGN_DIR}/dist/index.js`).href);
 

@@ -1,5 +1,5 @@
-import { queryStorage } from '../../../js/dist/adapters/tanstack-query.js';
-import { memory, open, preload } from '../../../js/dist/index.js';
+import { queryStorage } from '../../../js/hedgerow/dist/adapters/tanstack-query.js';
+import { memory, open, preload } from '../../../js/hedgerow/dist/index.js';
 
 await preload();
 let stores = 0;

@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
-import { hedgerowDriver } from '../../../js/dist/adapters/unstorage.js';
-import { memory, open } from '../../../js/dist/index.js';
+import { hedgerowDriver } from '../../../js/hedgerow/dist/adapters/unstorage.js';
+import { memory, open } from '../../../js/hedgerow/dist/index.js';
 
 const { testDriver } = await import(`${process.env.FOREIGN_DIR}/test/drivers/utils.ts`);
 

@@ -2,8 +2,8 @@
 // are stored and compacted; `fetchUpdates`, which they call then, waits for exactly that.
 
 import { applyUpdate } from 'yjs';
-import { HedgerowProvider } from '../../../js/dist/adapters/yjs.js';
-import { memory, open } from '../../../js/dist/index.js';
+import { HedgerowProvider } from '../../../js/hedgerow/dist/adapters/yjs.js';
+import { memory, open } from '../../../js/hedgerow/dist/index.js';
 
 export const PREFERRED_TRIM_SIZE = 500;
 /** All changes of a test in one turn are one row, so two rows are many here. */

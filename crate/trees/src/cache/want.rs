@@ -6,7 +6,7 @@ use crate::le::u32_at;
 use alloc::vec::Vec;
 
 /// The cost of a request to storage, in bytes that are read in the same time, if the host does not set it:
-/// between the costs in the engines of browsers (`js/src/storage/idb/blobs.ts`).
+/// between the costs in the engines of browsers (`js/hedgerow/src/storage/idb/blobs.ts`).
 pub const REQUEST_COST: usize = 288 << 10;
 
 /// Bytes that the host must load before a read can go on: [`Want::source`] says where they are.
