@@ -1,9 +1,9 @@
 // Serves `devices.html`: this project's reference server over a remote in memory. It begins with the tasks of
 // `src/tasks.js` and is gone when the program ends.
 
+import { serveRemote } from '@hedgerow/server';
 import { memory, open } from 'hedgerow';
 import { memoryRemote } from 'hedgerow/remote';
-import { serveRemote } from 'hedgerow/server';
 import { allTasks, tasks } from './src/tasks.js';
 
 /** Starts the server. Resolves to its `url`, the `root` of its rows, and `close()`. */

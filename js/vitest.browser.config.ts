@@ -3,9 +3,10 @@ import { defineConfig, type Plugin } from 'vitest/config';
 import { ensureSeedBase } from '../scripts/lib/moving-seed.mjs';
 import { engines } from './hedgerow/test/browser/provider.mjs';
 import { LEFT_OUT, SAMPLE } from './hedgerow/test/browser/suites.js';
+import { sourceAliases } from './sources.js';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const TESTS = at('hedgerow/test/');
+const TESTS = /\/js\/[\w-]+\/test\//;
 const STAND_INS = at('hedgerow/test/browser/node/');
 const MEMORY = at('hedgerow/test/browser/memory.ts');
 
@@ -33,7 +34,7 @@ function standIns(): Plugin {
     },
     // Not as globals, which the code under test would see.
     transform(code, id) {
-      if (!id.startsWith(TESTS) || id.startsWith(STAND_INS)) return undefined;
+      if (!TESTS.test(id) || id.startsWith(STAND_INS)) return undefined;
       const names = ['Buffer', 'process', 'setImmediate'].filter((name) =>
         new RegExp(`(?<!\\.)\\b${name}[.(]`).test(code),
       );
@@ -46,6 +47,7 @@ function standIns(): Plugin {
 export default defineConfig({
   root: at('..'),
   plugins: [standIns()],
+  resolve: { alias: sourceAliases },
   // WebKit has no `using`.
   oxc: { target: 'es2022' },
   // Known before the first run: a page is loaded again when Vite finds out about one.
@@ -61,10 +63,10 @@ export default defineConfig({
     ],
   },
   test: {
-    include: IS_SAMPLE ? SAMPLE : ['js/hedgerow/test/**/*.test.ts'],
+    include: IS_SAMPLE ? SAMPLE : ['js/*/test/**/*.test.ts'],
     // Frameworks render in happy-dom and on servers; `examples/frameworks` is in real pages.
     exclude: [
-      ...[...LEFT_OUT.keys()].map((file) => `js/hedgerow/test/${file}`),
+      ...[...LEFT_OUT.keys()].map((file) => `js/${file}`),
       'js/hedgerow/test/live/frameworks/**',
     ],
     globalSetup: at('hedgerow/test/support/core-up-to-date.mjs'),

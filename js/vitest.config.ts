@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { ensureSeedBase } from '../scripts/lib/moving-seed.mjs';
 import { svelte } from './hedgerow/test/live/frameworks/svelte-plugin.js';
+import { sourceAliases } from './sources.js';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -31,16 +32,19 @@ export default defineConfig({
     server: { deps: { inline: [/\/(solid-js|svelte|esm-env)\//] } },
   },
   resolve: {
-    // What only phones have.
-    alias: {
-      '@op-engineering/op-sqlite': version
-        ? at(`../.cache/op-sqlite/${version}/package/node/dist/index.js`)
-        : at('hedgerow/test/support/doubles/op-sqlite-package.ts'),
-      'expo-sqlite': at('hedgerow/test/support/doubles/expo-sqlite-package.ts'),
-      expo: at('hedgerow/test/support/doubles/expo-sqlite-native.ts'),
-      // Of expo-sqlite as it is published: see scripts/expo-sqlite.mjs.
-      'await-lock': at('../.cache/expo-sqlite/await-lock/build/AwaitLock.js'),
-      'react-native': at('hedgerow/test/support/doubles/op-sqlite-native.ts'),
-    },
+    alias: [
+      ...sourceAliases,
+      // Packages that only phones have.
+      ...Object.entries({
+        '@op-engineering/op-sqlite': version
+          ? `../.cache/op-sqlite/${version}/package/node/dist/index.js`
+          : 'sqlite/test/support/op-sqlite-package.ts',
+        'expo-sqlite': 'sqlite/test/support/expo-sqlite-package.ts',
+        expo: 'sqlite/test/support/expo-sqlite-native.ts',
+        // Of expo-sqlite as it is published: see scripts/expo-sqlite.mjs.
+        'await-lock': '../.cache/expo-sqlite/await-lock/build/AwaitLock.js',
+        'react-native': 'sqlite/test/support/op-sqlite-native.ts',
+      }).map(([find, file]) => ({ find, replacement: at(file) })),
+    ],
   },
 });

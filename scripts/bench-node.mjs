@@ -75,12 +75,12 @@ async function measureOpening() {
 async function main() {
   refuseDevBuild();
   if (values.open) return measureOpening();
-  const { Better, nodeModule } = await import('../js/hedgerow/test/support/sqlite.mjs');
+  const { Better, nodeModule } = await import('../js/sqlite/test/support/sqlite.mjs');
   const [driver, Sqlite] = Better
     ? ['better-sqlite3', Better]
     : ['node:sqlite', nodeModule.DatabaseSync];
   const { open, destroy } = await import('../js/hedgerow/dist/index.js');
-  const { sqlite } = await import('../js/hedgerow/dist/node/index.js');
+  const { sqlite } = await import('../js/sqlite/dist/index.js');
   const rows = await benchmarkRows();
   const json = rows.reduce((sum, row) => sum + Buffer.byteLength(JSON.stringify(row)), 0);
   const folder = mkdtempSync(join(values.folder, 'hedgerow-bench-'));

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { checkCircles, checkRust, checkTypeScript } from './lib/layers.mjs';
+import { OTHERS } from './lib/published.mjs';
 import { ROOT } from './lib/run.mjs';
 
 // From low to high. Each line is a layer, each list in it a room: files of one room may import each other, rooms of one
@@ -53,8 +54,8 @@ export const RUST_WITHOUT_LAYERS = [
 ];
 
 /**
- * The rooms of the wrapper, `docs/architecture.md` has a line for each: eight, each with its own floors, and below
- * `extras` the rooms that use the store as apps do. A file belongs to the longest pattern that it matches.
+ * The rooms of the store, `docs/architecture.md` has a line for each: eight, each with its own floors. A file belongs to
+ * the longest pattern that it matches.
  */
 export const TYPESCRIPT_LAYERS = [
   [['base/*']],
@@ -83,9 +84,7 @@ export const TYPESCRIPT_LAYERS = [
   [['store/tables/*']],
   [['index']],
   [['live/*']],
-  [['live/frameworks/*'], ['worker/*']],
-  [['node/*'], ['server/*']],
-  [['adapters/*'], ['cli/*'], ['import-from/*'], ['inspector/*'], ['tanstack-db/*']],
+  [['live/frameworks/*'], ['worker/*'], ['kit']],
 ];
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
@@ -96,6 +95,8 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
     ['crate/src', checkRust, RUST_LAYERS],
     ...RUST_WITHOUT_LAYERS.map((folder) => [folder, checkCircles]),
     ['js/hedgerow/src', checkTypeScript, TYPESCRIPT_LAYERS],
+    // The other packages use the store by its entries.
+    ...OTHERS.map((folder) => [`js/${folder}/src`, checkTypeScript]),
   ].map(([folder, check, layers]) => ({ folder, check, ...check(join(ROOT, folder), layers) }));
   const problems = checked.flatMap((tree) =>
     tree.problems.map((problem) => `${tree.folder}/${problem}`),

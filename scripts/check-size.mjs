@@ -11,7 +11,8 @@ import { rolldown } from 'rolldown';
 import { refuseDevBuild } from './lib/dev-build.mjs';
 import { readFigures, writeFigures } from './lib/figures.mjs';
 import { INSPECTOR_PAGE } from './lib/inspector.mjs';
-import { ROOT, runMain } from './lib/run.mjs';
+import { packageDir } from './lib/published.mjs';
+import { runMain } from './lib/run.mjs';
 import { WASM_FILE } from './lib/wasm.mjs';
 
 const BUDGET_BYTES = 159_500;
@@ -27,9 +28,7 @@ const ENTRIES = [
   // The only code of a page whose store is in a worker.
   { name: 'worker', file: 'worker/index.js', budget: 10_000 },
   { name: 's3', file: 'sync/remote/adapters/s3.js', budget: 9_700 },
-  { name: 'inspector', file: 'inspector/index.js', budget: 1_500 },
   { name: 'encryption', file: 'sync/encryption/index.js', budget: 21_100 },
-  { name: 'trace', file: 'inspector/trace.js', budget: 3_500 },
 ];
 /** For the page of the inspector, which is no part of an app. */
 const INSPECTOR_PAGE_BUDGET_BYTES = 355_500;
@@ -63,8 +62,9 @@ const ROOMS = [
   // An app calls it at each start: an import under way then loads its code.
   {
     name: 'import',
-    file: 'import-from/index.ts',
-    others: /^\.\.\//,
+    folder: 'import',
+    file: 'index.ts',
+    others: PACKAGES,
     budget: 2_000,
     later: 5_000,
   },
@@ -72,22 +72,38 @@ const ROOMS = [
   { name: 'lazy', file: 'sync/lazy/open-lazy.ts', others: /^\.\.\//, budget: 8_000 },
   { name: 'mutators', file: 'sync/mutators/open-server-link.ts', others: NOT_WIRE, budget: 10_400 },
   { name: 'rest', file: 'sync/rest/open-rest-link.ts', others: NOT_WIRE, budget: 8_000 },
-  { name: 'abstract-level', file: 'adapters/abstract-level.ts', others: PACKAGES, budget: 2_000 },
-  { name: 'unstorage', file: 'adapters/unstorage.ts', others: PACKAGES, budget: 2_000 },
-  { name: 'keyv', file: 'adapters/keyv.ts', others: PACKAGES, budget: 2_000 },
-  { name: 'localforage', file: 'adapters/localforage.ts', others: PACKAGES, budget: 2_000 },
-  { name: 'tanstack-query', file: 'adapters/tanstack-query.ts', others: PACKAGES, budget: 1_000 },
-  { name: 'state', file: 'adapters/state.ts', others: PACKAGES, budget: 1_100 },
-  { name: 'yjs', file: 'adapters/yjs.ts', others: PACKAGES, budget: 2_200 },
-  { name: 'yjs-awareness', file: 'adapters/yjs-awareness.ts', others: PACKAGES, budget: 700 },
+  ...Object.entries({
+    'abstract-level': 2_000,
+    unstorage: 2_000,
+    keyv: 2_000,
+    'tanstack-query': 1_000,
+    state: 1_100,
+    yjs: 2_200,
+    'yjs-awareness': 700,
+  }).map(([name, budget]) => ({
+    name,
+    folder: 'adapters',
+    file: `${name}.ts`,
+    others: PACKAGES,
+    budget,
+  })),
+  { name: 'inspector', folder: 'inspector', file: 'index.ts', others: PACKAGES, budget: 800 },
+  { name: 'trace', folder: 'inspector', file: 'trace.ts', others: PACKAGES, budget: 2_800 },
   // One entry; an app that imports one of the two gets only its code.
   {
     name: 'tanstack-db',
-    file: 'tanstack-db/collection-options.ts',
+    folder: 'tanstack-db',
+    file: 'collection-options.ts',
     others: PACKAGES,
     budget: 5_300,
   },
-  { name: 'its persistence', file: 'tanstack-db/persistence.ts', others: PACKAGES, budget: 7_300 },
+  {
+    name: 'its persistence',
+    folder: 'tanstack-db',
+    file: 'persistence.ts',
+    others: PACKAGES,
+    budget: 7_300,
+  },
   // With the formats and the probe of remotes, but without remotes, which an app chooses. Later: collections, packs and
   // directories that are written, and the probe.
   {
@@ -126,7 +142,7 @@ async function bundle(withModule, entry = 'index.js') {
     transform: (code) => code.replace(/(["'`])[A-Za-z0-9+/=]{1000,}\1/g, "''"),
   };
   const build = await rolldown({
-    input: join(ROOT, 'js', 'hedgerow', 'dist', entry),
+    input: join(packageDir('hedgerow'), 'dist', entry),
     platform: 'browser',
     plugins: withModule ? [] : [emptied],
   });
@@ -152,8 +168,8 @@ async function bundle(withModule, entry = 'index.js') {
  * Bundles the code of a room alone: without the code that it shares with others, and without their imports. Here each
  * file of another room is a separate import; as published there are two or three of them.
  */
-async function roomAlone({ file, others }) {
-  const input = join(ROOT, 'js', 'hedgerow', 'src', file);
+async function roomAlone({ folder = 'hedgerow', file, others }) {
+  const input = join(packageDir(folder), 'src', file);
   const isOther = (id) => others.test(id);
   const checks = { moduleLevelDirective: false };
   const build = await rolldown({ input, platform: 'browser', external: isOther, checks });
@@ -183,7 +199,7 @@ async function startSizes() {
   const slim = await bundle(true, 'slim.js');
   const slimScript = gzippedLength(slim.first);
   const slimWasm = gzippedLength(
-    await readFile(join(ROOT, 'js', 'hedgerow', 'dist', 'slim', 'hedgerow.wasm')),
+    await readFile(join(packageDir('hedgerow'), 'dist', 'slim', 'hedgerow.wasm')),
   );
   const rows = [
     { name: 'WebAssembly alone', bytes: gzippedLength(await readFile(WASM_FILE)) },

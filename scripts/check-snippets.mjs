@@ -14,7 +14,9 @@ import { moduleOf } from './lib/snippets.mjs';
 const WITH_PACKAGES = [
   ...['coming-from', 'adapters', 'frameworks', 'tanstack-db'],
   ...['quick-start', 'editing', 'testing-an-app'],
-].map((name) => `docs/${name}.md`);
+]
+  .map((name) => `docs/${name}.md`)
+  .concat('js/adapters/README.md', 'js/tanstack-db/README.md');
 const isCompiled = (block) => block.isCompiled;
 const OWN = pages().filter(
   (page) => blocksOf(page).some(isCompiled) && !WITH_PACKAGES.includes(page),

@@ -29,7 +29,7 @@ async function compiled(compiler, args, cwd = ROOT) {
   }
 }
 
-/** Writes declarations of the sources; returns the path of each entry. */
+/** Writes declarations of the store's sources; returns the path of each of its entries. */
 async function pathsOfSources() {
   rmSync(DECLARATIONS, { recursive: true, force: true });
   const project = ['-p', join(ROOT, 'js', 'hedgerow'), '--outDir', DECLARATIONS];

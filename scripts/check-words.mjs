@@ -14,6 +14,7 @@ import {
   typeScriptComments,
 } from './lib/comments.mjs';
 import { oddNames, readNames } from './lib/names.mjs';
+import { PUBLISHED } from './lib/published.mjs';
 import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
 
 const LIMITS = join(ROOT, 'scripts', 'words.json');
@@ -32,11 +33,21 @@ const isSource = (file) =>
   !/(^|\/)(?:generated|abi|node_modules|dist|target)\//.test(file);
 const isRust = (file) => file.endsWith('.rs') && !/(^|\/)target\//.test(file);
 
+/** The sources of all packages. */
+const SOURCES = PUBLISHED.map((folder) => `js/${folder}/src`);
+
 /** The trees, and how their texts are read. */
 export const TREES = {
-  wrapper: { dirs: ['js/hedgerow/src'], is: isSource, read: typeScriptComments },
+  wrapper: { dirs: SOURCES, is: isSource, read: typeScriptComments },
   tests: {
-    dirs: ['js/hedgerow/test', 'e2e', 'examples', 'demo', 'site', 'scripts/test'],
+    dirs: [
+      ...PUBLISHED.map((folder) => `js/${folder}/test`),
+      'e2e',
+      'examples',
+      'demo',
+      'site',
+      'scripts/test',
+    ],
     is: isSource,
     read: (file, text) => [...typeScriptComments(file, text), ...testTitles(file, text)],
   },
@@ -77,8 +88,10 @@ function countTree(tree) {
   return Object.fromEntries(Object.entries(KINDS).map(([kind, is]) => [kind, of(is)]));
 }
 
+const oddOnes = () => oddNames(readNames(SOURCES.map((dir) => join(ROOT, dir))));
+
 const countNames = () => {
-  const odd = oddNames(readNames([join(ROOT, 'js', 'hedgerow', 'src')]));
+  const odd = oddOnes();
   return Object.fromEntries(Object.entries(odd).map(([kind, all]) => [kind, all.length]));
 };
 
@@ -119,7 +132,7 @@ function list(kind, treeName) {
     }
     return;
   }
-  const odd = oddNames(readNames([join(ROOT, 'js', 'hedgerow', 'src')]))[kind];
+  const odd = oddOnes()[kind];
   if (odd === undefined) throw new CommandFailed(`there is no kind ${kind}`);
   for (const { name, place } of odd) console.log(`${name}  ${place}`);
 }

@@ -6,7 +6,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildCore, buildPackage } from './build.mjs';
+import { buildCore, buildPackages } from './build.mjs';
 import { findBrowser } from './lib/browser.mjs';
 import { isDevBuild, RELEASE_COMMAND, refuseDevBuild } from './lib/dev-build.mjs';
 import { hashInputs } from './lib/hash-inputs.mjs';
@@ -40,7 +40,7 @@ async function makePackage({ isHeadless, isRelease }) {
   if (isRelease) {
     await allOf([setupPackages({ packages: ['demo', 'build'], browser }), setupRust()]);
     await during('building the core', () => buildCore());
-    return during('building the package', () => buildPackage());
+    return during('building the package', () => buildPackages());
   }
   // For development the core needs no npm package: it is compiled while these are installed.
   const core = async () => {
@@ -48,7 +48,7 @@ async function makePackage({ isHeadless, isRelease }) {
     await during('compiling the core', () => buildCore({ dev: true }));
   };
   await allOf([setupPackages({ packages: 'demo', browser }), core()]);
-  await buildPackage({ types: false });
+  await buildPackages({ types: false });
 }
 
 /** Builds the pages, unless they are up to date. */

@@ -5,7 +5,7 @@
 
 import { copyFileSync, cpSync, existsSync, mkdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { build as buildPackage } from './build.mjs';
+import { build as buildPackages } from './build.mjs';
 import { ROOT, run, runMain } from './lib/run.mjs';
 import { setup } from './setup.mjs';
 
@@ -28,9 +28,9 @@ async function main() {
   const args = process.argv.slice(2);
   if (!args.includes('--as-built')) {
     await setup({ packages: 'docs' });
-    await buildPackage();
+    await buildPackages();
   }
-  if (!existsSync(join(ROOT, 'js', 'hedgerow', 'dist', 'index.d.ts'))) await buildPackage();
+  if (!existsSync(join(ROOT, 'js', 'hedgerow', 'dist', 'index.d.ts'))) await buildPackages();
   await prepare({ typedoc: true });
 
   if (args.includes('--build')) {

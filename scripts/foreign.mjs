@@ -17,7 +17,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build as buildPackage } from './build.mjs';
+import { build as buildPackages } from './build.mjs';
 import { CACHE, fetched } from './lib/foreign.mjs';
 import { CommandFailed, ROOT, runMain } from './lib/run.mjs';
 import { setup } from './setup.mjs';
@@ -87,7 +87,7 @@ await runMain(async () => {
   }
   if (!values['as-built']) {
     await setup({ packages: 'test', browser: 'chromium' });
-    await buildPackage();
+    await buildPackages();
   }
   const results = [];
   for (const suite of await suites(values.only?.split(','))) {

@@ -88,7 +88,7 @@ async function storedInIdb() {
 
 /** Reads the tables of the file, and the marks of its format. */
 async function storedInSqlite(folder) {
-  const { Sqlite } = await import('../js/hedgerow/test/support/sqlite.mjs');
+  const { Sqlite } = await import('../js/sqlite/test/support/sqlite.mjs');
   const file = readdirSync(folder).find(
     (name) => /(?<!-wal|-shm|-lock)$/.test(name) && name.includes(NAME),
   );
@@ -114,7 +114,7 @@ async function main() {
     throw new CommandFailed(`${to} is there: what versions have written does not change`);
   await import('fake-indexeddb/auto');
   const { open } = await import('../js/hedgerow/dist/index.js');
-  const { sqlite } = await import('../js/hedgerow/dist/node/index.js');
+  const { sqlite } = await import('../js/sqlite/dist/index.js');
   const folder = mkdtempSync(join(tmpdir(), 'hedgerow-vectors-'));
   try {
     const found = await make(open, {});

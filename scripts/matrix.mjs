@@ -1,7 +1,7 @@
-// `npm run matrix [-- --only vite,webpack] [--sample] [--tarball FILE] [--as-built] [--keep]`: packs the package once,
+// `npm run matrix [-- --only vite,webpack] [--sample] [--tarballs DIR] [--as-built] [--keep]`: packs the packages once,
 // and runs the same scenario in the toolchains of apps (`examples/matrix`). `--sample` runs only tools that the root
-// has installed, and fetches no package. `--as-built` packs the existing `js/hedgerow/dist`, and `--tarball` takes an earlier
-// package.
+// has installed, and fetches no package. `--as-built` packs the packages as they are built, and `--tarballs` takes
+// packed ones.
 
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,8 @@ import { parseArgs } from 'node:util';
 import { Visits } from '../examples/matrix/lib/visit.mjs';
 import { isInRoot, Workshop } from '../examples/matrix/lib/workshop.mjs';
 import { VERSIONS } from '../examples/matrix/versions.mjs';
-import { packAsBuilt } from './lib/pack.mjs';
+import { packAsBuilt, tarballsIn } from './lib/pack.mjs';
+import { PUBLISHED, packageDir } from './lib/published.mjs';
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 import { setup } from './setup.mjs';
 
@@ -31,20 +32,23 @@ async function readTools() {
   return Promise.all(files.map(read));
 }
 
-async function packed({ tarball, 'as-built': asBuilt }) {
-  if (tarball !== undefined) return tarball;
+/** Returns the tarballs of the packages by their names. */
+async function packed({ tarballs, 'as-built': asBuilt }) {
+  if (tarballs !== undefined) return tarballsIn(tarballs);
   const to = join(WORK, '.tarball'); // no tool has such a name
   await rm(to, { recursive: true, force: true });
   await mkdir(to, { recursive: true });
-  if (asBuilt) return packAsBuilt(to);
-  await setup({ packages: ['test', 'release'], browser: 'chromium', sqlite: true });
-  // As for publishing: only outdated parts are built.
-  await run('npm', ['pack', '--pack-destination', to], {
-    cwd: join(ROOT, 'js', 'hedgerow'),
-    quiet: true,
-  });
-  const [file] = await readdir(to);
-  return join(to, file);
+  if (asBuilt) await packAsBuilt(to);
+  else {
+    await setup({ packages: ['test', 'release'], browser: 'chromium', sqlite: true });
+    // As for publishing: only outdated parts are built.
+    for (const folder of PUBLISHED)
+      await run('npm', ['pack', '--pack-destination', to], {
+        cwd: packageDir(folder),
+        quiet: true,
+      });
+  }
+  return tarballsIn(to);
 }
 
 /** Whether a case is in the sample: `sample` of its tool is true, or names it. */
@@ -83,7 +87,7 @@ async function runCase(shop, tool, name, one) {
 /** Returns the version of the first package of a tool, or the tool's own. */
 const versionOf = ({ version, packages: [first] }) => version ?? VERSIONS[first] ?? process.version;
 
-async function runTool(tool, { tarball, sample, keep, visits }) {
+async function runTool(tool, { tarballs, sample, keep, visits }) {
   const shop = new Workshop(join(WORK, tool.name), visits);
   const rows = [];
   const add = (row) => {
@@ -97,10 +101,10 @@ async function runTool(tool, { tarball, sample, keep, visits }) {
   );
   try {
     if (cases.some(([, one]) => typeof one !== 'string')) {
-      Object.assign(shop, { tarball, isSample: sample });
+      Object.assign(shop, { tarballs, isSample: sample });
       await shop.begin(tool.manifest);
-      if (sample) await shop.unpack(tarball);
-      else await shop.install(tarball, tool.packages, tool);
+      if (sample) await shop.unpack();
+      else await shop.install(tool.packages, tool);
       await tool.prepare?.(shop);
     }
     for (const [name, one] of cases) add(await runCase(shop, tool, name, one));
@@ -123,7 +127,7 @@ function options() {
     return parseArgs({
       options: {
         only: { type: 'string' },
-        tarball: { type: 'string' },
+        tarballs: { type: 'string' },
         sample: { type: 'boolean', default: false },
         'as-built': { type: 'boolean', default: false },
         keep: { type: 'boolean', default: false },
@@ -167,11 +171,11 @@ function table(rows) {
 async function main() {
   const given = options();
   const tools = chosen(await readTools(), given);
-  const tarball = await packed(given);
+  const tarballs = await packed(given);
   const visits = new Visits();
   const rows = [];
   try {
-    for (const tool of tools) rows.push(...(await runTool(tool, { ...given, tarball, visits })));
+    for (const tool of tools) rows.push(...(await runTool(tool, { ...given, tarballs, visits })));
   } finally {
     await visits.close();
   }

@@ -7,8 +7,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open } from '../js/hedgerow/dist/index.js';
-import { sqlite } from '../js/hedgerow/dist/node/index.js';
 import { atRest } from '../js/hedgerow/dist/sync/encryption/index.js';
+import { sqlite } from '../js/sqlite/dist/index.js';
 import { refuseDevBuild } from './lib/dev-build.mjs';
 import { median } from './lib/measured.mjs';
 

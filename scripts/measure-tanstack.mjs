@@ -9,10 +9,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { memory, open } from '../js/hedgerow/dist/index.js';
 import { table } from '../js/hedgerow/dist/store/tables/index.js';
-import {
-  hedgerowCollectionOptions,
-  hedgerowPersistence,
-} from '../js/hedgerow/dist/tanstack-db/index.js';
+import { hedgerowCollectionOptions, hedgerowPersistence } from '../js/tanstack-db/dist/index.js';
 import { ROOT } from './lib/run.mjs';
 
 const option = (name, otherwise) => {

@@ -1,6 +1,6 @@
 // `npm run release -- --dry-run [--as-built]`: does everything that a release does, but changes no file of the checkout
-// and publishes no package; `--as-built` takes the existing `js/hedgerow/dist`. `--version` makes the version: it raises
-// package.json by the changesets and moves the unreleased entries of the changelog. `--changed REF` fails if the
+// and publishes nothing; `--as-built` takes the packages as they are built. `--version` makes the version: it raises
+// all packages by the changesets and moves the unreleased entries of the changelog. `--changed REF` fails if the
 // package has changed since REF and no changeset says what users see of it. Without an option it publishes, which only
 // CI may do.
 
@@ -10,15 +10,16 @@ import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
 import { buildForReactNative } from './build-react-native.mjs';
 import { refuseDevBuild } from './lib/dev-build.mjs';
+import { manifestOf, PUBLISHED } from './lib/published.mjs';
 import { notesOf } from './lib/release-changelog.mjs';
 import { gitFaults, unsaidChanges } from './lib/release-git.mjs';
 import { OPTIONS } from './lib/release-options.mjs';
-import { checkTarball, packRelease, smokeTest } from './lib/release-tarball.mjs';
+import { checkTarballs, packRelease, smokeTest } from './lib/release-tarball.mjs';
 import { copyForVersion, makeVersion, standing } from './lib/release-version.mjs';
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 import { setup } from './setup.mjs';
 
-/** The outputs of a release: the tarball and the notes. */
+/** The outputs of a release: the tarballs and the notes. */
 const WORK = join(ROOT, '.cache', 'release');
 
 /** The last lines to print of a failed command. */
@@ -61,38 +62,36 @@ async function built(asBuilt) {
   }
   refuseDevBuild();
   await buildForReactNative();
-  return 'js/hedgerow/dist, with React Native';
+  return 'all packages, with React Native';
 }
 
-/** Packs the package with the version of the folder `root`, and checks it in every way. Returns the tarball. */
+/** Packs the packages with the version of the folder `root`, and checks them in every way. Returns the tarballs. */
 async function packedAndChecked(root, { 'as-built': asBuilt }) {
-  let tarball;
+  let tarballs;
   await part('build', () => built(asBuilt));
   await part('pack', async () => {
-    tarball = await packRelease(root, WORK);
-    return short(tarball);
+    tarballs = await packRelease(root, WORK);
+    return Object.values(tarballs).map(short).join(' ');
   });
   await part('contents', async () => {
-    const { files, packedBytes, unpackedBytes } = await checkTarball(tarball, WORK, root);
+    const { files, packedBytes, unpackedBytes } = await checkTarballs(tarballs, WORK, root);
     return `${files} files, ${figure(packedBytes)} bytes packed, ${figure(unpackedBytes)} unpacked`;
   });
   const lints = part('lints', async () => {
-    const args = ['scripts/matrix.mjs', '--only', 'package', '--sample', '--tarball', tarball];
+    const args = ['scripts/matrix.mjs', '--only', 'package', '--sample', '--tarballs', WORK];
     const said = await run('node', args, { quiet: true });
     return /^matrix: .*$/m.exec(said)[0];
   });
   const smoke = part('smoke', async () => {
-    const manifest = JSON.parse(
-      await readFile(join(root, 'js', 'hedgerow', 'package.json'), 'utf8'),
-    );
-    const { checks, entries, peers } = await smokeTest(tarball, manifest);
+    const manifests = PUBLISHED.map((folder) => manifestOf(folder, root));
+    const { checks, entries, peers } = await smokeTest(tarballs, manifests);
     return `installed: ${checks} checks of the app, ${entries} entries; ${peers} more ask for their peer`;
   });
   // Both to their end: neither must go on when this has failed.
   const outcomes = await Promise.allSettled([lints, smoke]);
   const failed = outcomes.find(({ status }) => status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-  return tarball;
+  return tarballs;
 }
 
 async function writeNotes(root, version) {
@@ -108,10 +107,15 @@ async function writeNotes(root, version) {
 /** A version such as `1.0.0-beta.1` is only for people who ask for it. */
 const channelOf = (version) => (version.includes('-') ? 'next' : 'latest');
 
-const publish = (tarball, version, ...args) =>
-  run('npm', ['publish', tarball, '--access', 'public', '--tag', channelOf(version), ...args], {
-    quiet: args.includes('--dry-run'),
-  });
+/** Publishes the packages, the store first; returns npm's output. */
+async function publish(tarballs, version, ...args) {
+  const how = ['--access', 'public', '--tag', channelOf(version), ...args];
+  const quiet = args.includes('--dry-run');
+  let said = '';
+  for (const tarball of Object.values(tarballs))
+    said += await run('npm', ['publish', tarball, ...how], { quiet });
+  return said;
+}
 
 /** Removes the files of an earlier run. */
 async function clean() {
@@ -127,10 +131,10 @@ async function dryRun(options) {
   // Without changes, or without a changeset that raises the version, the current one is used.
   const version = isMakeable ? await makeVersion(root) : current;
   console.log(`a dry run of ${version}; the checkout has ${current}\n`);
-  const tarball = await packedAndChecked(root, options);
+  const tarballs = await packedAndChecked(root, options);
   await part('publish', async () => {
-    const said = await publish(tarball, version, '--dry-run', '--offline');
-    return /^\+ .*$/m.exec(said)?.[0] ?? said;
+    const said = await publish(tarballs, version, '--dry-run', '--offline');
+    return said.match(/^\+ .*$/gm)?.join(' ') ?? said;
   });
   await writeNotes(root, version);
   const faults = [
@@ -153,9 +157,9 @@ async function release(options) {
   if (faults.length > 0) throw new CommandFailed(`not released:\n  ${faults.join('\n  ')}`);
   await clean();
   console.log(`a release of ${version}\n`);
-  const tarball = await packedAndChecked(ROOT, options);
+  const tarballs = await packedAndChecked(ROOT, options);
   await writeNotes(ROOT, version);
-  await publish(tarball, version, '--provenance');
+  await publish(tarballs, version, '--provenance');
 }
 
 async function checkChanged(ref) {

@@ -1,8 +1,7 @@
 /**
  * The page of `tests/import.spec.ts`: an old app that writes with Dexie or localForage, and a new one that imports it.
  */
-import { Dexie } from 'dexie';
-import { open, type Store } from 'hedgerow';
+
 import {
   fromDexie,
   fromLocalForage,
@@ -10,7 +9,9 @@ import {
   type ImportFromProgress,
   type ImportFromResult,
   importFrom,
-} from 'hedgerow/import';
+} from '@hedgerow/import';
+import { Dexie } from 'dexie';
+import { open, type Store } from 'hedgerow';
 import { type StoredFile, table } from 'hedgerow/tables';
 import localforage from 'localforage';
 

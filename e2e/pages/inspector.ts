@@ -1,9 +1,10 @@
 /** The page of `tests/inspector.spec.ts`: an app that opens the inspector, and has stores to look at. */
-import { open, type Store } from 'hedgerow';
-import { openInspector } from 'hedgerow/inspector';
-import { type Trace, trace } from 'hedgerow/trace';
 
-const page = new URL('hedgerow/inspector/page.html', import.meta.url);
+import { openInspector } from '@hedgerow/inspector';
+import { type Trace, trace } from '@hedgerow/inspector/trace';
+import { open, type Store } from 'hedgerow';
+
+const page = new URL('@hedgerow/inspector/page.html', import.meta.url);
 
 for (const as of ['window', 'corner'] as const) {
   document.getElementById(as)?.addEventListener('click', () => {

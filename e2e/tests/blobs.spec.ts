@@ -25,7 +25,7 @@ async function filesOfBlobs(profileDir: string): Promise<number> {
 /** Counts the rows in which Chromium keeps them in SQLite. */
 async function rowsOfBlobs(profileDir: string): Promise<number> {
   // Imported late: SQLite may still be compiled while other engines run.
-  const { Sqlite } = await import('../../js/hedgerow/test/support/sqlite.mjs');
+  const { Sqlite } = await import('../../js/sqlite/test/support/sqlite.mjs');
   // The browser has locked the databases.
   const copy = await mkdtemp(join(profileDir, 'copy-'));
   try {

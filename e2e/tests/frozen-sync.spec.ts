@@ -2,10 +2,11 @@
  * The tab that syncs for all is frozen, as Chromium freezes a hidden page, which keeps its locks: another one takes
  * over, and the frozen one finds its place when it goes on.
  */
+
+import { serveRemote } from '@hedgerow/server';
 import { expect } from '@playwright/test';
 import { type Link, memory, open, type Store, type SyncLoop } from 'hedgerow';
 import { httpRemote, memoryRemote } from 'hedgerow/remote';
-import { serveRemote } from 'hedgerow/server';
 import { frozen, test } from './plain-tabs.js';
 
 declare global {

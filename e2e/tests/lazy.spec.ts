@@ -3,10 +3,10 @@
  * encrypted remote and encrypted storage. The link counts the cost of a read, and so does the wire.
  */
 import { createHash } from 'node:crypto';
+import { type RemoteServer, serveRemote } from '@hedgerow/server';
 import { type Link, memory, open, type Store } from 'hedgerow';
 import { remoteKeys } from 'hedgerow/encryption';
 import { httpRemote, memoryRemote, type Remote } from 'hedgerow/remote';
-import { type RemoteServer, serveRemote } from 'hedgerow/server';
 import { openWire, type Wire } from '../bench/lib/sync/wire.mjs';
 import type { LazyPlace } from '../pages/lazy.js';
 import { expect, type Page, test } from './fixtures.js';

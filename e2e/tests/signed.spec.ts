@@ -1,7 +1,8 @@
 /** A remote whose heads are signed, by the WebCrypto of each engine. */
+
+import { serveRemote } from '@hedgerow/server';
 import { signedRemote } from 'hedgerow/encryption';
 import { memoryRemote } from 'hedgerow/remote';
-import { serveRemote } from 'hedgerow/server';
 import { expect, test } from './fixtures.js';
 
 /** Test 3 of RFC 8032. */

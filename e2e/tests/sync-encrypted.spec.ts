@@ -1,6 +1,7 @@
 /** A remote that is encrypted, by the WebCrypto of each engine. */
+
+import { serveRemote } from '@hedgerow/server';
 import { memoryRemote } from 'hedgerow/remote';
-import { serveRemote } from 'hedgerow/server';
 import { expect, test } from './fixtures.js';
 
 test('an encrypted remote is read and written with the key alone', async ({ persistentPage }) => {

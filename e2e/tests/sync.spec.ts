@@ -1,7 +1,8 @@
 /** Stores in real browsers that meet at the reference server. */
+
+import { serveRemote } from '@hedgerow/server';
 import { type Link, memory, open, type Store, type SyncLoop } from 'hedgerow';
 import { httpRemote, memoryRemote } from 'hedgerow/remote';
-import { serveRemote } from 'hedgerow/server';
 import { openWire } from '../bench/lib/sync/wire.mjs';
 import { expect, type Page, test } from './fixtures.js';
 

@@ -2,7 +2,7 @@
 //
 //     TOKEN=... node device.mjs <room> [note] [--location data] [--endpoint http://127.0.0.1:7081/]
 import { parseArgs } from 'node:util';
-import { sqlite } from 'hedgerow/node';
+import { sqlite } from '@hedgerow/sqlite';
 import { openRoom } from './room.mjs';
 
 const type = 'string';

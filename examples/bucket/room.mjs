@@ -21,7 +21,7 @@ export async function openRoom({ account, room, endpoint, token, storage }) {
     throw new HedgerowError(isDenied ? 'remote-auth' : 'remote', what, { status });
   }
   const db = await open(storeOf({ account, room }), storage && { storage });
-  // A device need not probe: `npx hedgerow check` has probed the bucket.
+  // A device need not probe: `npx @hedgerow/server check` has probed the bucket.
   const link = await db.remote(s3Remote({ prefix: `rooms/${room}/`, sign }), { probe: false });
   return { db, link };
 }

@@ -5,8 +5,8 @@
 
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
+import { sqlite } from '@hedgerow/sqlite';
 import { open } from 'hedgerow';
-import { sqlite } from 'hedgerow/node';
 import { table } from 'hedgerow/tables';
 
 const { values } = parseArgs({

@@ -12,7 +12,15 @@ import {
   countNodeTest,
   countWasm,
 } from './counts.mjs';
-import { BROWSER_TESTS, CORE, PACKAGE, SCRIPTS, TARBALL, VERSIONS } from './inputs.mjs';
+import {
+  BROWSER_TESTS,
+  CORE,
+  PACKAGE,
+  PACKAGE_TESTS,
+  SCRIPTS,
+  TARBALL,
+  VERSIONS,
+} from './inputs.mjs';
 import { DENY_WARNINGS, RUST, STATIC_STEPS, VITEST } from './steps.mjs';
 
 const E2E = join(ROOT, 'e2e');
@@ -124,7 +132,7 @@ const WRAPPER_STEPS = [
     what: 'the example of a back end, over SQLite and Postgres, against Replicache',
     seconds: 45,
     needs: ['build', 'sqlite', 'postgres'],
-    inputs: [...PACKAGE, 'examples/server', ...SCRIPTS, 'js/hedgerow/test'],
+    inputs: [...PACKAGE, 'examples/server', ...SCRIPTS, ...PACKAGE_TESTS],
     commands: [
       ['node', ['--test', '--test-concurrency=1', '--test-reporter', 'spec', ...SERVER_TESTS]],
     ],
@@ -135,7 +143,7 @@ const WRAPPER_STEPS = [
     what: 'the suites that packages have for their adapters; others need GitHub',
     seconds: 18,
     needs: ['build'],
-    inputs: [...PACKAGE, ...SCRIPTS, 'js/hedgerow/test/foreign'],
+    inputs: [...PACKAGE, ...SCRIPTS, 'js/tanstack-db/test/foreign'],
     commands: [['node', ['scripts/foreign.mjs', '--as-built', '--only', 'abstract-level,keyv']]],
     ...counted(countForeign),
   },
@@ -144,7 +152,7 @@ const WRAPPER_STEPS = [
     what: 'the fuzz targets of the objects of a remote, five seconds each',
     seconds: 28,
     needs: ['packages'],
-    inputs: [...VERSIONS, 'js/hedgerow/src', 'js/hedgerow/test', 'vectors', ...SCRIPTS],
+    inputs: [...VERSIONS, 'js/hedgerow/src', ...PACKAGE_TESTS, 'vectors', ...SCRIPTS],
     commands: [['node', ['scripts/fuzz-remote.mjs', '--seconds', '5']]],
   },
 ];
@@ -186,7 +194,7 @@ const BROWSER_STEPS = [
     seconds: 55,
     lane: 'browser',
     needs: ['build', 'browsers'],
-    inputs: [...PACKAGE, 'e2e', 'js/hedgerow/test', 'vectors'],
+    inputs: [...PACKAGE, 'e2e', ...PACKAGE_TESTS, 'vectors'],
     ...vitest({
       report: 'units.json',
       program: ['node', ['js/hedgerow/test/browser/run.mjs', '--sample']],
@@ -223,7 +231,7 @@ const BROWSER_STEPS = [
     what: 'the documentation site: it builds, its links lead somewhere, and axe finds no fault',
     seconds: 150,
     config: 'site/test/playwright.config.mjs',
-    inputs: [...TARBALL, 'docs', 'site', 'e2e', 'demo', 'examples', 'js/hedgerow/test'],
+    inputs: [...TARBALL, 'docs', 'site', 'e2e', 'demo', 'examples', ...PACKAGE_TESTS],
     commands: [['node', ['scripts/docs.mjs', '--build', '--as-built']]],
   }),
 ];
@@ -278,7 +286,7 @@ const PACKAGE_STEPS = [
     lane: 'browser',
     // The others write to the folders that it packs.
     needs: ['build', 'chromium', 'sqlite', 'hermes', 'example'],
-    inputs: [...TARBALL, 'examples/matrix', 'js/hedgerow/test'],
+    inputs: [...TARBALL, 'examples/matrix', ...PACKAGE_TESTS],
     commands: [['node', ['scripts/matrix.mjs', '--sample', '--as-built']]],
     ...counted(countMatrix),
   },

@@ -20,8 +20,8 @@ const candidates = (path) => [
   path.replace(/\.mjs$/, '.d.mts'),
 ];
 
-/** The files of a package of the repository, by its name in imports. */
-const PACKAGES = { hedgerow: PACKAGE };
+/** Texts that begin so may name one of our packages. */
+const OURS = /^(@hedgerow|hedgerow)(\/|$)/;
 
 /** Folders at the root that tests name by one word. */
 const PLACES = new Set(['vectors', 'docs', 'examples', 'crate', 'scripts', 'site', 'demo', 'e2e']);
@@ -86,8 +86,7 @@ export class Imports {
   }
 
   *#elsewhere(file, text) {
-    const [top] = text.split('/');
-    if (Object.hasOwn(PACKAGES, top)) yield* this.#files.named(PACKAGES[top]);
+    if (OURS.test(text)) yield* this.#files.named(PACKAGE);
     else if (PLACES.has(text) || /^[\w.-]+(\/[\w.@+-]+)+\/?$/.test(text)) {
       yield* this.#at(text);
       yield* this.#at(posix.join(homeOf(file), text));

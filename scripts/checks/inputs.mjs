@@ -1,6 +1,7 @@
 // The shared inputs of steps: files and folders of the repository. A step that passed does not run again until one of
 // its inputs changes, so a missing input hides a fault: `scripts/check-inputs.mjs` finds those.
 
+import { PUBLISHED } from '../lib/published.mjs';
 import { WASM_INPUTS } from '../lib/wasm.mjs';
 
 /** The versions of the packages of npm. */
@@ -17,22 +18,28 @@ export const CORE = [
   'vectors',
 ];
 
-/** The package, as `npm run build` makes it. */
+/** The files of all packages with one of these names. */
+const inPackages = (...names) =>
+  PUBLISHED.flatMap((folder) => names.map((name) => `js/${folder}/${name}`));
+
+/** The tests of all packages. */
+export const PACKAGE_TESTS = inPackages('test');
+
+/** The packages, as `npm run build` makes them. */
 export const PACKAGE = [
   ...WASM_INPUTS,
   ...VERSIONS,
   'tsconfig.base.json',
   'scripts/build.mjs',
   'scripts/lib',
-  'js/hedgerow/package.json',
-  'js/hedgerow/tsconfig.json',
-  'js/hedgerow/src',
+  'js/sources.json',
+  ...inPackages('package.json', 'tsconfig.json', 'src'),
 ];
 
 /** The scripts that steps run, without the runner of the steps. */
 export const SCRIPTS = ['scripts', '!scripts/checks', '!scripts/test'];
 
-/** The package as it is packed: with its pages and licences. */
+/** The packages as they are packed: with pages and licences. */
 export const TARBALL = [
   ...PACKAGE,
   ...SCRIPTS,
@@ -41,13 +48,15 @@ export const TARBALL = [
   'LICENSE-MIT',
   'README.md',
   'docs/errors',
-  'js/hedgerow/README.md',
+  ...inPackages('README.md'),
 ];
 
 /** The wrapper's tests, besides the imports of each file. */
 export const WRAPPER_TESTS = [
   ...WASM_INPUTS,
-  'js/hedgerow/package.json',
+  ...inPackages('package.json'),
+  'js/sources.json',
+  'js/sources.ts',
   'js/vitest.config.ts',
   'js/hedgerow/test/support/stuck-reporter.ts',
   'tsconfig.base.json',
@@ -57,7 +66,7 @@ export const WRAPPER_TESTS = [
 export const BROWSER_TESTS = [
   ...PACKAGE,
   'e2e',
-  'js/hedgerow/test',
-  '!js/hedgerow/test/*.test.ts',
+  ...PACKAGE_TESTS,
+  ...PACKAGE_TESTS.map((folder) => `!${folder}/*.test.ts`),
   'vectors',
 ];

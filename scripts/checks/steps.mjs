@@ -12,6 +12,7 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { PUBLISHED } from '../lib/published.mjs';
 import { ROOT } from '../lib/run.mjs';
 import { counted, playwright, typed, vitest } from './commands.mjs';
 import { countLibtest, countMatrix, countNodeTest } from './counts.mjs';
@@ -21,7 +22,7 @@ const WASM = ['--target', 'wasm32-unknown-unknown', '--lib'];
 export const DENY_WARNINGS = ['--', '-D', 'warnings'];
 /** The packages whose documentation has examples. */
 const DOCUMENTED = ['hedgerow', 'hedgerow-sums', 'hedgerow-trees'].flatMap((one) => ['-p', one]);
-const TYPED = ['js/hedgerow', 'demo', 'e2e'];
+const TYPED = [...PUBLISHED.map((folder) => `js/${folder}`), 'demo', 'e2e'];
 // Lists the files: newer versions of Node do not accept a folder, older ones no pattern.
 const SCRIPT_TESTS = readdirSync(join(ROOT, 'scripts', 'test')).map(
   (file) => `scripts/test/${file}`,
@@ -51,7 +52,7 @@ export const STATIC_STEPS = [
     what: 'imports point down, and the drawing of the rooms is right',
     seconds: 1,
     needs: ['packages'],
-    inputs: ['crate', 'js/hedgerow/src', 'scripts', 'docs/architecture.md'],
+    inputs: ['crate', ...PACKAGE, 'scripts', 'docs/architecture.md'],
     commands: [
       ['node', ['scripts/check-layers.mjs']],
       ['node', ['scripts/draw-rooms.mjs', '--check']],

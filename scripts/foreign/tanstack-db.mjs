@@ -1,5 +1,5 @@
 // Runs the end-to-end suites of TanStack DB, on tables, with two versions of @tanstack/db; and the contracts of its
-// persistence, on a store. The setups are in js/hedgerow/test/foreign/tanstack-db. docs/tanstack-db.md lists the exceptions.
+// persistence, on a store. The setups are in js/tanstack-db/test/foreign. docs/tanstack-db.md lists the exceptions.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const RUNS = [
   { label: 'older', file: 'contracts.suite.ts' },
 ];
 
-/** Tests of the contracts; js/hedgerow/test/tanstack-db/tanstack-db-persistence.test.ts tests the same behaviour instead. */
+/** Tests of the contracts; js/tanstack-db/test/tanstack-db-persistence.test.ts tests the same behaviour instead. */
 export const KNOWN = [
   {
     test: 'core adapter applies transactions idempotently with row versions and tombstones',

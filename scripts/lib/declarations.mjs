@@ -3,10 +3,10 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FULL } from './full.mjs';
+import { packageDir } from './published.mjs';
 import { dropStrayDeclarations } from './release-reach.mjs';
-import { ROOT, run } from './run.mjs';
+import { run } from './run.mjs';
 
-const DIST = join(ROOT, 'js', 'hedgerow', 'dist');
 /** The declarations of entries without their own source. */
 const DERIVED = { 'full.d.ts': FULL, 'slim.d.ts': "export * from './index.js';\n" };
 
@@ -22,23 +22,27 @@ export function withReferences(text) {
   return isNeeded && !text.includes(DISPOSABLE) ? DISPOSABLE + text : text;
 }
 
-/** Adds the references to all declarations. */
-async function addReferences() {
-  for (const name of await readdir(DIST, { recursive: true })) {
+/** Adds the references to all declarations in a folder. */
+async function addReferences(dist) {
+  for (const name of await readdir(dist, { recursive: true })) {
     if (!name.endsWith('.d.ts')) continue;
-    const text = await readFile(join(DIST, name), 'utf8');
+    const text = await readFile(join(dist, name), 'utf8');
     const finished = withReferences(text);
-    if (finished !== text) await writeFile(join(DIST, name), finished);
+    if (finished !== text) await writeFile(join(dist, name), finished);
   }
 }
 
 /**
- * Checks the types of the sources, and writes the declarations that an entry leads to; returns the number of the
- * others.
+ * Checks the types of a package's sources, and writes the declarations that an entry leads to; returns the number of
+ * the others. `derived` has the texts of declarations without their own source.
  */
-export async function buildDeclarations() {
-  await run('tsc', ['-p', 'js/hedgerow', '--emitDeclarationOnly']);
-  for (const [name, text] of Object.entries(DERIVED)) await writeFile(join(DIST, name), text);
-  await addReferences();
-  return dropStrayDeclarations();
+export async function writeDeclarations(dir, derived = {}) {
+  const dist = join(dir, 'dist');
+  await run('tsc', ['-p', dir, '--emitDeclarationOnly']);
+  for (const [name, text] of Object.entries(derived)) await writeFile(join(dist, name), text);
+  await addReferences(dist);
+  return dropStrayDeclarations(dir);
 }
+
+/** Writes the declarations of the store. */
+export const buildDeclarations = () => writeDeclarations(packageDir('hedgerow'), DERIVED);

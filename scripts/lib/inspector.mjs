@@ -1,12 +1,13 @@
-// Builds the page of `hedgerow/inspector`: one HTML file with its script and style in it, so that an app can serve it
+// Builds the page of `@hedgerow/inspector`: one HTML file with its script and style in it, so that an app can serve it
 // unchanged. The script has the whole package, and is a classic one: a server then has no imports to resolve.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';
+import { TO_SOURCES } from './source.mjs';
 
-const SOURCE = join(ROOT, 'js', 'hedgerow', 'src', 'inspector');
-const DIST = join(ROOT, 'js', 'hedgerow', 'dist', 'inspector');
+const SOURCE = join(ROOT, 'js', 'inspector', 'src');
+const DIST = join(ROOT, 'js', 'inspector', 'dist');
 
 /** The published file. */
 export const INSPECTOR_PAGE = join(DIST, 'page.html');
@@ -32,6 +33,7 @@ async function scriptOfPage() {
   const build = await rolldown({
     input: join(SOURCE, 'page.ts'),
     platform: 'browser',
+    resolve: TO_SOURCES,
     // Only the module of slim's files asks for its own address.
     checks: { emptyImportMeta: false },
   });
@@ -42,7 +44,7 @@ async function scriptOfPage() {
 }
 
 /** Builds the page from the sources. */
-export async function buildInspector() {
+export async function buildInspectorPage() {
   const [page, ...css] = await Promise.all(
     ['page.html', 'page.css', 'parts.css'].map((name) => readFile(join(SOURCE, name), 'utf8')),
   );

@@ -21,8 +21,14 @@ export function checkRust(sourceDir, layers) {
   return { files, problems: [...problems, ...circleProblems(rustUses(sourceDir))] };
 }
 
-/** Checks `sourceDir`, a package's `src`. Returns the number of files and the problems. */
-export function checkTypeScript(sourceDir, layers) {
+/** One room for a whole package. */
+const ONE_ROOM = [[['*']]];
+
+/**
+ * Checks `sourceDir`, a package's `src`; without layers only that its files import each other without a circle, and no
+ * file outside. Returns the number of files and the problems.
+ */
+export function checkTypeScript(sourceDir, layers = ONE_ROOM) {
   const { files, problems } = check(sourceDir, '.ts', layers, (file, text) => ({
     imports: typeScriptImports(file, blankTypeScript(text)),
     problems: [],
@@ -109,7 +115,11 @@ function judge(own, target, name) {
 /** Returns the number of the layer and the room of `name`, by the longest pattern; `undefined` if it is in no room. */
 function placeOf(layers, name) {
   const matches = (pattern) =>
-    pattern.endsWith('/*') ? `${name}/`.startsWith(pattern.slice(0, -1)) : name === pattern;
+    pattern === '*'
+      ? !name.startsWith('../')
+      : pattern.endsWith('/*')
+        ? `${name}/`.startsWith(pattern.slice(0, -1))
+        : name === pattern;
   let [place, longest] = [undefined, 0];
   for (const [layer, rooms] of layers.entries()) {
     for (const room of rooms) {

@@ -4,11 +4,12 @@
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { PUBLISHED } from './published.mjs';
 import { CommandFailed, ROOT, run } from './run.mjs';
 
 const read = (...path) => JSON.parse(readFileSync(join(ROOT, ...path), 'utf8'));
 
-const BUILD = ['js/hedgerow', 'tools/build'];
+const BUILD = [...PUBLISHED.map((folder) => `js/${folder}`), 'tools/build'];
 
 /**
  * The workspaces of each set. Packages are in the workspace of the command that needs them, so that others need not

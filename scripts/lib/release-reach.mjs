@@ -4,10 +4,9 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { ROOT } from './run.mjs';
 
 /** A file next to a module that it names at run time, such as a WebAssembly module. */
-const BESIDE = /new URL\(\s*['"`](\.[^'"`]+)['"`]\s*,\s*import\.meta\.url/g;
+const OTHERS = /new URL\(\s*['"`](\.[^'"`]+)['"`]\s*,\s*import\.meta\.url/g;
 
 /** Lists the files that package.json names, each with the field that names it. */
 export function namedFiles(manifest) {
@@ -28,7 +27,7 @@ function importsOf(ts, file, text) {
   const isTypes = file.endsWith('.d.ts');
   const { importedFiles, referencedFiles } = ts.preProcessFile(text, true, true);
   const names = [...importedFiles.map(({ fileName }) => fileName)];
-  for (const [, name] of text.matchAll(BESIDE)) names.push(name);
+  for (const [, name] of text.matchAll(OTHERS)) names.push(name);
   const at = (name) => posix.normalize(posix.join(posix.dirname(file), name));
   const own = names.filter((name) => name.startsWith('.')).map(at);
   return {
@@ -68,10 +67,10 @@ export async function reach(dir, manifest) {
 }
 
 /**
- * Deletes the declarations in `js/hedgerow/dist` that no entry leads to: their modules are internal. No app can import them,
+ * Deletes the declarations in the `dist` of a package that no entry leads to: their modules are internal. No app can import them,
  * since `exports` does not name them. Returns how many there were.
  */
-export async function dropStrayDeclarations(dir = join(ROOT, 'js', 'hedgerow')) {
+export async function dropStrayDeclarations(dir) {
   const manifest = JSON.parse(await readFile(join(dir, 'package.json'), 'utf8'));
   const { reached } = await reach(dir, manifest);
   let count = 0;

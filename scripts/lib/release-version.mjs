@@ -3,11 +3,15 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { COPIES } from './pack.mjs';
+import { manifestOf, PUBLISHED } from './published.mjs';
 import { hasUnreleased, isReleased, readChangelog, withVersion } from './release-changelog.mjs';
 import { readChangesets, removeChangesets } from './release-changesets.mjs';
 import { CommandFailed, ROOT, run } from './run.mjs';
 
 const readJson = async (file) => JSON.parse(await readFile(file, 'utf8'));
+/** The names of a version's numbers, as changesets give them. */
+const BUMPS = ['major', 'minor', 'patch'];
+
 const versionIn = async (root) =>
   (await readJson(join(root, 'js', 'hedgerow', 'package.json'))).version;
 const changelogIn = (root) => readFile(join(root, 'CHANGELOG.md'), 'utf8');
@@ -30,6 +34,32 @@ export async function standing(root) {
   };
 }
 
+/** Returns the version that changesets make of one. */
+function raised(version, changesets) {
+  const numbers = version.replace(/-.*/, '').split('.').map(Number);
+  const at = Math.min(
+    ...changesets.flatMap(({ bump }) => (bump === undefined ? [] : BUMPS.indexOf(bump))),
+  );
+  return numbers.map((n, nth) => (nth < at ? n : nth === at ? n + 1 : 0)).join('.');
+}
+
+/** Raises all published packages, and all mentions of them in the workspaces. */
+async function raiseAll(root, version, next) {
+  const { workspaces } = await readJson(join(root, 'package.json'));
+  const names = PUBLISHED.map((folder) => manifestOf(folder, root).name);
+  for (const workspace of workspaces) {
+    const file = join(root, workspace, 'package.json');
+    const manifest = await readJson(file);
+    if (names.includes(manifest.name)) manifest.version = next;
+    for (const field of ['dependencies', 'peerDependencies']) {
+      for (const name of names) {
+        if (manifest[field]?.[name] === version) manifest[field][name] = next;
+      }
+    }
+    await writeFile(file, `${JSON.stringify(manifest, undefined, 2)}\n`);
+  }
+}
+
 /**
  * Makes a version of all pending changes in a checkout. A version without a section in the changelog, such as the first
  * of all, is the next one unchanged; otherwise changesets raise it. Returns the version.
@@ -50,7 +80,7 @@ export async function makeVersion(root, date = new Date().toISOString().slice(0,
     );
   }
   if (mustRaise) {
-    await run('changeset', ['version'], { cwd: root, quiet: true });
+    await raiseAll(root, version, raised(version, changesets));
     // Its workspaces are in the lock file by their versions.
     const quick = [
       '--package-lock-only',

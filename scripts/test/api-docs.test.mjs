@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { importedEntries } from '../lib/published.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path) => readFileSync(join(ROOT, path), 'utf8');
@@ -15,15 +16,23 @@ const uncommented = (text) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s
  * Returns the source of a declaration file such as `./dist/react/index.d.ts`. `full.d.ts` and `slim.d.ts` are generated
  * from the index.
  */
-const sourceOf = (types) =>
+const sourceOf = ({ folder, types }) =>
   types
-    .replace('./dist/', 'js/hedgerow/src/')
+    .replace('./dist/', `js/${folder}/src/`)
     .replace(/\.d\.ts$/, '.ts')
     .replace(/src\/(full|slim)\.ts/, 'src/index.ts');
 
-const ENTRIES = Object.entries(JSON.parse(read('js/hedgerow/package.json')).exports)
-  .filter(([, { types }]) => types !== undefined) // not `./package.json`
-  .map(([path, { types }]) => [posix.join('hedgerow', path), sourceOf(types)]);
+/** All but the kit, which is no API. */
+const ENTRIES = importedEntries()
+  .filter(({ name }) => name !== 'hedgerow/kit')
+  .map((entry) => [entry.name, sourceOf(entry)]);
+
+/** Returns the file that declares a name that a module imports: of its own package, or of another one by its entry. */
+function placeOf(file, from, name) {
+  if (from.startsWith('.')) return posix.join(posix.dirname(file), from).replace(/\.js$/, '.ts');
+  const entry = importedEntries().find((one) => one.name === from);
+  return exportsOf(sourceOf(entry)).get(name);
+}
 
 /** Returns the names that a module exports, each with the file that declares it. */
 function exportsOf(file) {
@@ -36,8 +45,7 @@ function exportsOf(file) {
       from ?? text.match(new RegExp(`import [^;]*\\b${name}\\b[^;]* from '([^']*)'`))?.[1];
     for (const name of names.split(',').map((part) => part.replace('type ', '').trim())) {
       if (name === '') continue;
-      const path = posix.join(posix.dirname(file), imported(name)).replace(/\.js$/, '.ts');
-      found.set(name, path);
+      found.set(name, placeOf(file, imported(name), name));
     }
   }
   const own = /^export (?:declare )?(?:async )?(?:function|const|class|interface|type) (\w+)/gm;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { firstVersion, minimumOf, newerNames, versionOf } from '../lib/browser-features.mjs';
 import { FEATURES } from '../lib/feature-list.mjs';
+import { PUBLISHED } from '../lib/published.mjs';
 import { ROOT } from '../lib/run.mjs';
 
 const read = (file) => readFileSync(join(ROOT, file), 'utf8');
@@ -74,14 +75,19 @@ const GUARDED = new Set([
  */
 const OWN_METHODS = new Set(['drop', 'move', 'take', 'toArray', 'use']);
 
-/** Returns the wrapper as browsers run it, without comments and the names of files. */
+/** The packages that do not run in Node or on phones alone. */
+const BROWSER_PACKAGES = PUBLISHED.filter((folder) => folder !== 'sqlite' && folder !== 'server');
+
+/** Returns the packages as browsers run them, without comments and the names of files. */
 function sourcesForBrowsers() {
-  const files = readdirSync(join(ROOT, 'js', 'hedgerow', 'src'), { recursive: true }).filter(
-    (file) => file.endsWith('.ts') && !/^(react-native|storage.sql|core.generated)/.test(file),
+  const files = BROWSER_PACKAGES.flatMap((folder) =>
+    readdirSync(join(ROOT, 'js', folder, 'src'), { recursive: true })
+      .filter((file) => file.endsWith('.ts') && !/^core.(react-native|generated)/.test(file))
+      .map((file) => join('js', folder, 'src', file)),
   );
   return files.map((file) => [
     file,
-    read(join('js', 'hedgerow', 'src', file))
+    read(file)
       .replace(/\/\*[\s\S]*?\*\//g, '')
       .replace(/\/\/.*/g, '')
       .replace(/from '[^']*'/g, ''),

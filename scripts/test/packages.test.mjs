@@ -12,15 +12,15 @@ import { ROOT } from '../lib/run.mjs';
 const read = (...path) => JSON.parse(readFileSync(join(ROOT, ...path), 'utf8'));
 const { packages: LOCKED } = read('package-lock.json');
 
-/** Returns the packages that the workspaces of sets name, and the one that they make. */
+/** Returns the packages that the workspaces of sets name, and themselves. */
 function packagesOf(sets) {
   const manifests = workspacesOf(sets).map((workspace) => read(workspace, 'package.json'));
-  return new Set([
-    'hedgerow',
-    ...manifests.flatMap(({ dependencies, devDependencies }) =>
-      Object.keys({ ...dependencies, ...devDependencies }),
-    ),
-  ]);
+  return new Set(
+    manifests.flatMap(({ name, dependencies, devDependencies }) => [
+      name,
+      ...Object.keys({ ...dependencies, ...devDependencies }),
+    ]),
+  );
 }
 
 /** Lists imports of files that are not in sets, as sentences. */

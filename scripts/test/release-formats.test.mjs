@@ -37,14 +37,14 @@ test('no other file of the package has a version of a format', () => {
     'engine/transfer/format.ts': 'EXPORT_FORMAT',
     'sync/remote/format/envelope.ts': 'REMOTE_FORMAT',
     'sync/encryption/at-rest/key-record.ts': 'AT_REST_FORMAT',
-    'storage/sql/sql-schema.ts': 'SQL_FORMAT',
+    '../../sqlite/src/sql-schema.ts': 'SQL_FORMAT',
     'storage/idb/open-database.ts': 'IDB_FORMAT',
     'engine/history/inventory.ts': 'FORMAT',
   };
   for (const [file, name] of Object.entries(used)) {
     assert.match(
       read(file),
-      new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from '[./]+base/limits`),
+      new RegExp(`import \\{[^}]*\\b${name}\\b[^}]*\\} from '(?:[./]+base/limits|hedgerow/kit')`),
     );
     assert.doesNotMatch(read(file), /\b(VERSION|FORMAT) = \d/, file);
   }

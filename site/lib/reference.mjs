@@ -2,29 +2,23 @@
 // changelog. The folder is not in git.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, posix, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Application, TSConfigReader } from 'typedoc';
+import { importedEntries, packageDir } from '../../scripts/lib/published.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TO = join(ROOT, 'docs', 'reference');
 const MADE = join(ROOT, '.cache', 'reference');
 
-/** These repeat other entries. */
-const SAME = ['./full', './slim'];
+/** The first two repeat another entry, and the kit is no API. */
+const LEFT_OUT = ['hedgerow/full', 'hedgerow/slim', 'hedgerow/kit'];
 
-/** Lists the entries of the package: their names, and their declarations. */
-export function entries() {
-  const { exports } = JSON.parse(
-    readFileSync(join(ROOT, 'js', 'hedgerow', 'package.json'), 'utf8'),
-  );
-  return Object.entries(exports)
-    .filter(([path, { types }]) => types !== undefined && !SAME.includes(path))
-    .map(([path, { types }]) => ({
-      name: posix.join('hedgerow', path),
-      file: join(ROOT, 'js', 'hedgerow', types),
-    }));
-}
+/** Lists the entries of the packages: their names, and their declarations. */
+export const entries = () =>
+  importedEntries()
+    .filter(({ name }) => !LEFT_OUT.includes(name))
+    .map(({ name, folder, types }) => ({ name, file: join(packageDir(folder), types) }));
 
 const COMPILER = {
   target: 'ES2022',

@@ -10,7 +10,7 @@ import {
   type Chunk,
   readTableEntries,
   storedChunkOf,
-} from '../../js/hedgerow/src/inspector/model/chunks.js';
+} from '../../js/inspector/src/model/chunks.js';
 
 type WriteBatch = Parameters<SegmentStore['write']>[0];
 

@@ -21,6 +21,7 @@ const COLOURS = [
   ['floor', '#8b958d'],
   ['hedgerow', '#46945a'],
   ['IndexedDB', '#b9791f'],
+  ['idb', '#5a9c8f'],
   ['Dexie', '#3f7fc9'],
   ['sqlite-wasm OPFS', '#9a62c4'],
   ['sqlite-wasm OPFS, WAL', '#cc4778'],

@@ -8,6 +8,7 @@ import { backendOf } from '../../lib/engines/backend.mjs';
 
 const PEERS = [
   'dexie',
+  'idb',
   '@sqlite.org/sqlite-wasm',
   '@dolthub/doltlite-wasm',
   'replicache',

@@ -7,7 +7,7 @@ import { scenario } from './scenario.js';
 
 const storages = {
   memory: async () => memory(),
-  sqlite: async () => (await import('hedgerow/node')).sqlite({ location: './data' }),
+  sqlite: async () => (await import('@hedgerow/sqlite')).sqlite({ location: './data' }),
   idb: async () => {
     await import('fake-indexeddb/auto');
     return undefined;

@@ -75,19 +75,21 @@ export class Workshop {
     await this.write({ 'package.json': { private: true, type: 'module', ...manifest } });
   }
 
-  /** Installs packages as a user does. */
-  async install(tarball, names, { scripts = [] } = {}) {
+  /** Installs our packages and others as a user does. */
+  async install(names, { scripts = [] } = {}) {
     const wanted = names.map((name) => `${name}@${VERSIONS[name]}`);
     const quick = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'];
-    await this.run('npm', ['install', ...quick, tarball, ...wanted]);
+    await this.run('npm', ['install', ...quick, ...Object.values(this.tarballs), ...wanted]);
     if (scripts.length > 0) await this.run('npm', ['rebuild', ...scripts]);
   }
 
-  /** Unpacks the package where npm would have put it; everything else comes from the root of the repository. */
-  async unpack(tarball) {
-    const to = this.path('node_modules', 'hedgerow');
-    await mkdir(to, { recursive: true });
-    await run('tar', ['-xf', tarball, '-C', to, '--strip-components', '1'], { quiet: true });
+  /** Unpacks our packages where npm would have put them; everything else comes from the root of the repository. */
+  async unpack() {
+    for (const [name, tarball] of Object.entries(this.tarballs)) {
+      const to = this.path('node_modules', name);
+      await mkdir(to, { recursive: true });
+      await run('tar', ['-xf', tarball, '-C', to, '--strip-components', '1'], { quiet: true });
+    }
   }
 
   #env(env = {}) {

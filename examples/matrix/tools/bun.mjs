@@ -5,7 +5,7 @@ export default {
   cases: {
     'import: memory, fake-indexeddb': (shop) =>
       shop.results('bun', ['src/program.mjs', 'memory', 'idb']),
-    'hedgerow/node: SQLite': async (shop) => {
+    '@hedgerow/sqlite: SQLite': async (shop) => {
       const { sqlite } = await shop.results('bun', ['src/program.mjs', 'sqlite']);
       return sqlite;
     },

@@ -29,7 +29,7 @@ export default async function Page() {
 `;
 
 /** A route in Node, on SQLite. */
-const ROUTE = `import { sqlite } from 'hedgerow/node';
+const ROUTE = `import { sqlite } from '@hedgerow/sqlite';
 import { modules } from '../../src/modules.js';
 import { outcome } from '../../src/report.js';
 import { scenario } from '../../src/scenario.js';

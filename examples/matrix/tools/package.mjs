@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { COPIES } from '../../../scripts/lib/pack.mjs';
+import { copiesOf, STORE } from '../../../scripts/lib/pack.mjs';
 import { contentFaults } from '../../../scripts/lib/release-contents.mjs';
 import { VERSIONS } from '../versions.mjs';
 
@@ -14,48 +14,66 @@ const hasReactNative = (shop) =>
     () => false,
   );
 
-async function publint(shop) {
-  const { publint } = await import('publint');
-  const { formatMessage } = await import('publint/utils');
-  const pkgDir = shop.path('node_modules', 'hedgerow');
-  const { messages, pkg } = await publint({ pkgDir, level: 'suggestion', pack: false });
-  const hasNative = await hasReactNative(shop);
-  const isMeant = ({ code, path }) =>
-    code === 'FILE_DOES_NOT_EXIST' && path.includes('react-native') && !hasNative;
-  const said = messages
-    .filter((message) => !isMeant(message))
-    .map((message) => formatMessage(message, pkg, { color: false }));
-  return { ok: said.length === 0, error: said.join('; '), checked: ['publint'] };
-}
+/** Makes a case of a check of each package, which returns its faults, as sentences, and what it has checked. */
+const ofEach = (check) => async (shop) => {
+  const faults = [];
+  const checked = [];
+  for (const name of Object.keys(shop.tarballs)) {
+    const found = await check(shop, name);
+    faults.push(...found.faults.map((fault) => `${name}: ${fault}`));
+    checked.push(`${name}: ${found.checked}`);
+  }
+  return { ok: faults.length === 0, error: faults.join('; '), checked };
+};
 
-async function attw(shop) {
+const publint = ofEach(async (shop, name) => {
+  const { publint: lint } = await import('publint');
+  const { formatMessage } = await import('publint/utils');
+  const pkgDir = shop.path('node_modules', name);
+  const { messages, pkg } = await lint({ pkgDir, level: 'suggestion', pack: false });
+  const hasNative = await hasReactNative(shop);
+  const isMissingNative = ({ code, path }) =>
+    code === 'FILE_DOES_NOT_EXIST' && path.includes('react-native') && !hasNative;
+  const faults = messages
+    .filter((message) => !isMissingNative(message))
+    .map((message) => formatMessage(message, pkg, { color: false }));
+  return { faults, checked: 'publint' };
+});
+
+const attw = ofEach(async (shop, name) => {
   const { checkPackage, createPackageFromTarballData } = await import('@arethetypeswrong/core');
   const { problems } = await checkPackage(
-    createPackageFromTarballData(await readFile(shop.tarball)),
+    createPackageFromTarballData(await readFile(shop.tarballs[name])),
   );
-  const told = problems
+  const faults = problems
     .filter((problem) => !isMeant(problem))
     .map(
       ({ kind, entrypoint = '', resolutionKind = '' }) => `${kind} ${entrypoint} ${resolutionKind}`,
     );
-  return { ok: told.length === 0, error: told.join('; '), checked: ['attw'] };
-}
+  return { faults, checked: 'attw' };
+});
 
-/** Checks the files in a tarball, and the texts that people look for on its page at the registry. */
-async function contents(shop) {
-  const dir = shop.path('node_modules', 'hedgerow');
+/** The texts that people look for on the page of a package at the registry. */
+const wordsOf = (name) => [
+  `npm install ${name === STORE ? name : `hedgerow ${name}`}`,
+  ...(name === STORE ? ['## Quick start', "from 'hedgerow'"] : [`from '${name}`]),
+];
+
+/** Checks the files in the tarballs. */
+const contents = ofEach(async (shop, name) => {
+  const dir = shop.path('node_modules', name);
   const hasNative = await hasReactNative(shop);
-  const { size: packedBytes } = await stat(shop.tarball);
+  const { size: packedBytes } = await stat(shop.tarballs[name]);
   // In a release the changelog has one more version.
-  const compared = COPIES.filter((name) => name !== 'CHANGELOG.md');
+  const compared = copiesOf(name).filter((file) => file !== 'CHANGELOG.md');
   const { faults, files } = await contentFaults(dir, { packedBytes, compared });
-  const told = faults.filter((fault) => hasNative || !fault.includes('react-native'));
-  const readme = await shop.read('node_modules/hedgerow/README.md');
-  for (const word of ['npm install hedgerow', '## Quick start', "from 'hedgerow'"]) {
-    if (!readme.includes(word)) told.push(`README.md has no ${word}`);
+  const counted = faults.filter((fault) => hasNative || !fault.includes('react-native'));
+  const readme = await shop.read(`node_modules/${name}/README.md`);
+  for (const word of wordsOf(name)) {
+    if (!readme.includes(word)) counted.push(`README.md has no ${word}`);
   }
-  return { ok: told.length === 0, error: told.join('; '), checked: [`${files} files`] };
-}
+  return { faults: counted, checked: `${files} files` };
+});
 
 /** Runs in Node, over the packed package: follows the `help` of an error. */
 const ADDRESSES = `
@@ -91,7 +109,7 @@ async function addresses(shop) {
 }
 
 export default {
-  title: 'the package itself',
+  title: 'the packages themselves',
   packages: ['publint', '@arethetypeswrong/core'],
   sample: true,
   version: `publint ${VERSIONS.publint}, attw ${VERSIONS['@arethetypeswrong/core']}`,

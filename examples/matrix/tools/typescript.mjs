@@ -70,14 +70,17 @@ export default {
   version: TYPESCRIPTS.join(', '),
   sample: Object.keys(cases).filter((name) => inRoot[name.split(',')[0]] !== undefined),
   async prepare(shop) {
-    const { exports } = JSON.parse(await shop.read('node_modules/hedgerow/package.json'));
-    // The others are files, such as pages, which no code imports.
-    const isCode = (path) => exports[path].types !== undefined;
-    const entries = Object.keys(exports).filter((path) => isCode(path) && !OPTIONAL.test(path));
-    const imports = entries.map(
-      (path, at) => `import * as m${at} from '${path.replace('.', 'hedgerow')}';`,
-    );
-    const all = `export const all = [${entries.map((_, at) => `m${at}`).join(', ')}];`;
+    const entries = [];
+    for (const name of Object.keys(shop.tarballs)) {
+      const { exports } = JSON.parse(await shop.read(`node_modules/${name}/package.json`));
+      // The others are files, such as pages, which no code imports.
+      const paths = Object.keys(exports).filter((path) => exports[path].types !== undefined);
+      entries.push(...paths.map((path) => path.replace('.', name)));
+    }
+    const imports = entries
+      .filter((entry) => !OPTIONAL.test(entry))
+      .map((entry, at) => `import * as m${at} from '${entry}';`);
+    const all = `export const all = [${imports.map((_, at) => `m${at}`).join(', ')}];`;
     await shop.write({ 'app.ts': APP, 'all.ts': [...imports, all, ''].join('\n') });
     if (shop.isSample) return;
     const wanted = TYPESCRIPTS.filter((version) => inRoot[version] === undefined);

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { HedgerowLevel } from '../../../js/hedgerow/dist/adapters/abstract-level.js';
+import { HedgerowLevel } from '../../../js/adapters/dist/abstract-level.js';
 import { memory, open } from '../../../js/hedgerow/dist/index.js';
 
 const [, , dir, report, how] = process.argv;

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import Keyv from 'keyv';
 import * as test from 'vitest';
-import { HedgerowKeyv } from '../../../js/hedgerow/dist/adapters/keyv.js';
+import { HedgerowKeyv } from '../../../js/adapters/dist/keyv.js';
 import { memory, open } from '../../../js/hedgerow/dist/index.js';
 
 const suite = await import(pathToFileURL(`${process.env.FOREIGN_DIR}/dist/index.js`).href);

@@ -1,4 +1,4 @@
-import { queryStorage } from '../../../js/hedgerow/dist/adapters/tanstack-query.js';
+import { queryStorage } from '../../../js/adapters/dist/tanstack-query.js';
 import { memory, open, preload } from '../../../js/hedgerow/dist/index.js';
 
 await preload();

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { hedgerowDriver } from '../../../js/hedgerow/dist/adapters/unstorage.js';
+import { hedgerowDriver } from '../../../js/adapters/dist/unstorage.js';
 import { memory, open } from '../../../js/hedgerow/dist/index.js';
 
 const { testDriver } = await import(`${process.env.FOREIGN_DIR}/test/drivers/utils.ts`);

@@ -2,7 +2,7 @@
 // are stored and compacted; `fetchUpdates`, which they call then, waits for exactly that.
 
 import { applyUpdate } from 'yjs';
-import { HedgerowProvider } from '../../../js/hedgerow/dist/adapters/yjs.js';
+import { HedgerowProvider } from '../../../js/adapters/dist/yjs.js';
 import { memory, open } from '../../../js/hedgerow/dist/index.js';
 
 export const PREFERRED_TRIM_SIZE = 500;

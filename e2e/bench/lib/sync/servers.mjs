@@ -3,10 +3,10 @@
 
 import { fileURLToPath } from 'node:url';
 import { parentPort } from 'node:worker_threads';
+import { serveRemote } from '@hedgerow/server';
 import { memory, open } from 'hedgerow';
 import { remoteKeys } from 'hedgerow/encryption';
 import { httpRemote, memoryRemote } from 'hedgerow/remote';
-import { serveRemote } from 'hedgerow/server';
 import { runnerImport } from 'vite';
 import { Feed, serveFeed } from './feed.mjs';
 

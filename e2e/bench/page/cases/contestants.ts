@@ -30,7 +30,7 @@ export function everyone(acts: readonly PeerAct[], floor?: Contestant): readonly
 }
 
 /** The peers that store rows one by one and read a million of them without taking minutes. */
-const LARGE = ['IndexedDB', 'Dexie', 'sqlite-wasm OPFS', 'sqlite-wasm OPFS, WAL'];
+const LARGE = ['IndexedDB', 'idb', 'Dexie', 'sqlite-wasm OPFS', 'sqlite-wasm OPFS, WAL'];
 
 /** Loads all rows. */
 export async function fill(peer: Peer, { rows }: Setting): Promise<Samples> {

@@ -58,6 +58,15 @@ export const SQLITE_WAL: Peer = {
 
 export const PEERS: readonly Peer[] = [
   INDEXED_DB,
+  {
+    name: 'idb',
+    kind: 'peer',
+    note: 'a `put` for each row, all of one load in one transaction',
+    inMemory: false,
+    most: MILLION,
+    cannot: { watch: NO_WATCH },
+    open: async (setting) => (await import('./idb.js')).openIdb(setting),
+  },
   DEXIE,
   SQLITE_POOL,
   SQLITE_WAL,

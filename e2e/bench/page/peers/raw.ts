@@ -42,7 +42,8 @@ export function storedRows(db: IDBDatabase): IDBObjectStore {
   return db.transaction('rows').objectStore('rows');
 }
 
-function rangeOf({ prefix, from }: Limits): IDBKeyRange | null {
+/** Returns the range of keys that a scan reads. */
+export function rangeOf({ prefix, from }: Limits): IDBKeyRange | null {
   if (prefix !== undefined) return IDBKeyRange.bound(prefix, `${prefix}\uffff`);
   return from === undefined ? null : IDBKeyRange.lowerBound(from);
 }

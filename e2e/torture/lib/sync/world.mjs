@@ -2,10 +2,10 @@
 // device.
 
 import { createServer } from 'node:http';
+import { serveRemote } from '@hedgerow/server';
 import { memory, open } from 'hedgerow';
 import { remoteKeys } from 'hedgerow/encryption';
 import { memoryRemote } from 'hedgerow/remote';
-import { serveRemote } from 'hedgerow/server';
 import { Edits } from './edits.mjs';
 import { Gate } from './gate.mjs';
 import { Other, putFirst } from './other.mjs';

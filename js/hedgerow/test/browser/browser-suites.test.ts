@@ -1,16 +1,23 @@
 /** Each suite runs in browsers, or a list excludes it by name with a reason that still holds. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import * as util from './node/util.js';
 import { LEFT_OUT, SAMPLE } from './suites.js';
 
-const DIR = dirname(dirname(fileURLToPath(import.meta.url)));
-const suites = readdirSync(DIR, { recursive: true, encoding: 'utf8' })
-  .map((file) => file.replaceAll('\\', '/'))
-  .filter((file) => file.endsWith('.test.ts') && !file.startsWith('live/frameworks/'));
+/** The folder of the packages. */
+const DIR = fileURLToPath(new URL('../../../', import.meta.url));
+const HELPERS = /^[\w-]+\/test\/(?!browser\/)/;
+const suites = readdirSync(DIR)
+  .filter((name) => existsSync(join(DIR, name, 'test')))
+  .flatMap((name) =>
+    readdirSync(join(DIR, name, 'test'), { recursive: true, encoding: 'utf8' }).map(
+      (file) => `${name}/test/${file.replaceAll('\\', '/')}`,
+    ),
+  )
+  .filter((file) => file.endsWith('.test.ts') && !file.includes('/live/frameworks/'));
 
 /** Returns the text of a file and of all helpers that it imports. */
 function textOf(file: string, seen = new Set<string>()): string {
@@ -19,14 +26,14 @@ function textOf(file: string, seen = new Set<string>()): string {
   const text = readFileSync(file, 'utf8');
   const helpers = [...text.matchAll(/from '(\.{1,2}\/[^']+)\.js'/g)]
     .map(([, name]) => join(dirname(file), `${name}.ts`))
-    .filter((helper) => helper.startsWith(DIR) && !helper.startsWith(join(DIR, 'browser')));
+    .filter((helper) => HELPERS.test(relative(DIR, helper)));
   return [text, ...helpers.map((helper) => textOf(helper, seen))].join('\n');
 }
 
 /** Returns the modules of Node that a text imports and that have no stand-in for browsers. */
 function missingFrom(text: string): string[] {
   const names = [...text.matchAll(/from 'node:([^']+)'/g)].map(([, name]) => `${name}`);
-  return names.filter((name) => !existsSync(join(DIR, 'browser', 'node', `${name}.ts`)));
+  return names.filter((name) => !existsSync(join(import.meta.dirname, 'node', `${name}.ts`)));
 }
 
 describe('the suites that browsers run', () => {
@@ -37,9 +44,7 @@ describe('the suites that browsers run', () => {
   });
 
   it('include the sample', () => {
-    expect(SAMPLE.filter((path) => !run.includes(path.slice('js/hedgerow/test/'.length)))).toEqual(
-      [],
-    );
+    expect(SAMPLE.filter((path) => !run.includes(path.slice('js/'.length)))).toEqual([]);
   });
 });
 

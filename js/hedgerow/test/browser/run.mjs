@@ -1,4 +1,4 @@
-// Runs the suites of `js/hedgerow/test` in real browsers:
+// Runs the suites of the packages in real browsers:
 //
 //   npm run units -- --engines firefox locks transfer -t 'a name'
 //

@@ -6,30 +6,30 @@ const REASONS = [
     needs: "/sqlite.mjs'",
     why: 'SQLite in Node',
     suites: [
-      'sync/encryption/at-rest-sql',
-      'storage/expo-sqlite',
-      'storage/expo-sqlite-shapes',
+      'sqlite/at-rest-sql',
+      'sqlite/expo-sqlite',
+      'sqlite/expo-sqlite-shapes',
       'storage/formats',
       'store/gone',
-      'storage/op-sqlite-shapes',
-      'storage/process-locks',
-      'storage/sql',
-      'storage/sql-contract',
-      'storage/sql-driver',
-      'storage/sql-faults',
+      'sqlite/op-sqlite-shapes',
+      'sqlite/process-locks',
+      'sqlite/sql',
+      'sqlite/sql-contract',
+      'sqlite/sql-driver',
+      'sqlite/sql-faults',
     ],
   },
   {
     needs: "'node:child_process'",
     why: 'runs processes of Node',
     suites: [
-      'cli/cli',
+      'server/cli',
       'package/example-bucket-s3',
       'package/example-node',
       'package/importing',
       'store/tables/migrations-kills',
-      'sync/remote/remote-node',
-      'storage/sql-processes',
+      'server/remote-node',
+      'sqlite/sql-processes',
       'adapters/yjs-kills',
     ],
   },
@@ -67,14 +67,14 @@ const REASONS = [
   {
     needs: "'node:os'",
     why: 'files of Node, and entries for them',
-    suites: ['package/entries-hostile', 'sync/remote/folder-disk'],
+    suites: ['package/entries-hostile', 'server/folder-disk'],
   },
   {
     needs: "'node:http'",
     why: 'a server, and parts that Node loads',
     suites: [
       'sync/wire/app-functions',
-      'cli/cli-check',
+      'server/cli-check',
       'package/example-bucket',
       'sync/remote/pokes',
       'sync/remote/remote-hostile',
@@ -82,7 +82,7 @@ const REASONS = [
       'sync/remote/remote-resume',
       'sync/rest/rest-http',
       'server/server-access',
-      'sync/encryption/signed-remote-node',
+      'server/signed-remote-node',
       'package/start-up',
       'sync/link/sync-traffic',
     ],
@@ -91,7 +91,7 @@ const REASONS = [
   {
     needs: '/gateway.mjs',
     why: 'starts servers of S3; `e2e/tests/remote.spec.ts` asks one from a page',
-    suites: ['cli/cli-s3', 'sync/link/collect-remote-s3', 'sync/remote/remote-s3'],
+    suites: ['server/cli-s3', 'server/collect-remote-s3', 'sync/remote/remote-s3'],
   },
   {
     needs: "'aws4'",
@@ -182,9 +182,16 @@ const REASONS = [
   { needs: 'Buffer', why: "is about Node's `Buffer`", suites: ['engine/write/buffer-copied'] },
 ];
 
-/** Excluded suites by file name, with the needed text and the reason. */
+/** All packages but the store. */
+const PACKAGES = /^(adapters|import|inspector|server|sqlite|tanstack-db)\//;
+
+/** Returns the file of a suite below `js`: without a package it belongs to the store. */
+const fileOf = (suite: string): string =>
+  `${PACKAGES.test(suite) ? suite.replace('/', '/test/') : `hedgerow/test/${suite}`}.test.ts`;
+
+/** Excluded suites by their files below `js`, with the needed text and the reason. */
 export const LEFT_OUT = new Map(
-  REASONS.flatMap(({ suites, ...reason }) => suites.map((suite) => [`${suite}.test.ts`, reason])),
+  REASONS.flatMap(({ suites, ...reason }) => suites.map((suite) => [fileOf(suite), reason])),
 );
 
 /** The suites that the deep tier runs in each engine: the contract of storage, and the suites that use storage most. */
@@ -196,4 +203,4 @@ export const SAMPLE = [
   'engine/transaction/transaction',
   'engine/transfer/transfer',
   'engine/watch/watch',
-].map((suite) => `js/hedgerow/test/${suite}.test.ts`);
+].map((suite) => `js/${fileOf(suite)}`);

@@ -2,34 +2,16 @@
  * Calls every export of every entry, and the members of their results, with unexpected arguments: each call gives an
  * answer or a `HedgerowError`, in time, and no row is lost.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/index.js';
 import { HOSTILE, Thrown } from '../support/hostile-values.js';
-import {
-  ENTRIES,
-  type Scene,
-  scene,
-  UNCALLED,
-  type Way,
-  WITHIN_COMPONENTS,
-} from './entries-ways.js';
-
-const { exports } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../..', 'package.json'), 'utf8'),
-) as { exports: Record<string, string | { default: string }> };
+import { ENTRIES, LEFT_OUT, type Scene, scene, UNCALLED, type Way } from './entries-ways.js';
+import { entryFiles } from './entry-list.js';
 
 /** Returns the module of an entry, from the sources. */
-const load = (target: { default: string }): Promise<Record<string, unknown>> =>
-  import(
-    /* @vite-ignore */ target.default.replace('./dist/', '../../src/').replace(/\.js$/, '.ts')
-  );
+const load = (file: string): Promise<Record<string, unknown>> => import(/* @vite-ignore */ file);
 
-const entries = Object.entries(exports).filter(
-  (one): one is [string, { default: string }] =>
-    typeof one[1] !== 'string' && !WITHIN_COMPONENTS.includes(one[0]),
-);
+const entries = [...entryFiles].filter(([name]) => !LEFT_OUT.has(name));
 
 /** Numbers of calls, by entry. */
 const totals: Record<string, number> = {};
@@ -143,9 +125,9 @@ async function* faultsOf(
   for (const [, end] of ends) yield fault(`${path}, its end`, way, () => end.call(value));
 }
 
-describe.each(entries)('%s', (entry, target) => {
+describe.each(entries)('%s', (entry, file) => {
   it('has each of its exports in the list', async () => {
-    const names = Object.entries(await load(target)).filter(([, one]) => typeof one === 'function');
+    const names = Object.entries(await load(file)).filter(([, one]) => typeof one === 'function');
     const known = Object.keys(ENTRIES[entry] ?? {});
     expect(
       names
@@ -156,7 +138,7 @@ describe.each(entries)('%s', (entry, target) => {
   });
 
   it.each(Object.entries(ENTRIES[entry] ?? {}))('%s', async (name, way) => {
-    const module = await load(target);
+    const module = await load(file);
     const given = module[name] as Call & { prototype?: unknown };
     const call: Call = way.isClass
       ? (...args) => Reflect.construct(given as never, args)

@@ -54,16 +54,12 @@ export interface Way {
   readonly isTyped?: (error: unknown) => boolean;
 }
 
-/** Hooks of frameworks: they run only within components, and pass their arguments to `live`. */
-export const WITHIN_COMPONENTS = [
-  './react',
-  './vue',
-  './svelte',
-  './solid',
-  './angular',
-  './full',
-  './slim',
-];
+/** Hooks run only within components, and pass their arguments to `live`; no app calls the kit. */
+export const LEFT_OUT = new Set(
+  ['react', 'vue', 'svelte', 'solid', 'angular', 'full', 'slim', 'kit'].map(
+    (path) => `hedgerow/${path}`,
+  ),
+);
 
 /** The class of all expected errors. */
 export const UNCALLED = new Set(['HedgerowError']);
@@ -103,7 +99,7 @@ const level = (error: unknown) =>
   !/adapters.abstract-level.ts/.test((error as Error)?.stack ?? '');
 
 export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = {
-  '.': {
+  hedgerow: {
     open: { args: ({ storage }) => ['other', { storage }], end: closed, isKept: () => true },
     destroy: { args: () => ['other', { storage: memory() }] },
     verify: { args: ({ storage }) => ['scene', { storage }], isKept: () => true },
@@ -135,7 +131,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     missingFeatures: plain(),
     isSupported: plain(),
   },
-  './tables': {
+  'hedgerow/tables': {
     table: plain({ key: 'id', indexes: { byN: ['n'] } }),
     file: plain(new Blob(['x'])),
     StoredFile: {
@@ -144,12 +140,12 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       without: /^blob$/,
     },
   },
-  './live': {
+  'hedgerow/live': {
     live: { args: ({ db }) => [db, { prefix: 'a' }] },
     liveRow: { args: ({ db }) => [db, 'a'] },
     liveCount: { args: ({ db }) => [db, { prefix: 'a' }] },
   },
-  './worker': {
+  'hedgerow/worker': {
     connect: {
       args: ({ db }) => {
         const { port1, port2 } = new MessageChannel();
@@ -159,24 +155,24 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       isKept: () => true,
     },
   },
-  './worker-host': {
+  'hedgerow/worker-host': {
     serve: {
       args: ({ db }) => [{ open: async () => db, port: new MessageChannel().port1 }],
       end: closed,
     },
   },
-  './keys': {
+  'hedgerow/keys': {
     encodeKey: plain(['a', 1]),
     decodeKey: plain(encodeKey(['a', 1])),
     keyRange: plain(['a']),
   },
-  './words': { wordsOf: plain('some words') },
-  './sum-proof': {
+  'hedgerow/words': { wordsOf: plain('some words') },
+  'hedgerow/sum-proof': {
     sumKey: plain('key'),
     verifySumProof: plain({ hash: '0'.repeat(64), sum: 0n }, 'k', null, new Uint8Array(2)),
     verifySumProofs: plain({ hash: '0'.repeat(64), sum: 0n }, [['k', null]], new Uint8Array(4)),
   },
-  './remote': {
+  'hedgerow/remote': {
     httpRemote: {
       args: () => [{ url: 'http://localhost/x', token: 'x', fetch }],
       members: REMOTE,
@@ -188,7 +184,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     probeRemote: { args: ({ remote }) => [remote, {}], isKept: () => true },
     serverPokes: plain('http://localhost/', { token: 'x' }),
   },
-  './s3': {
+  'hedgerow/s3': {
     s3Remote: {
       args: () => [
         {
@@ -216,7 +212,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       isKept: () => true,
     },
   },
-  './encryption': {
+  'hedgerow/encryption': {
     atRest: plain({ key: BYTES }),
     rotateKey: {
       args: () => ['none', { from: { key: BYTES }, to: { key: BYTES }, storage: memory() }],
@@ -232,21 +228,21 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       members: REMOTE,
     },
   },
-  './mutators': {
+  'hedgerow/mutators': {
     mutators: {
       args: async () => [await open('server', { storage: memory() }), mutatorOptions()],
       members: { drop: [{ place: 1 }] },
     },
     serverPokes: plain('http://localhost/', { token: 'x' }),
   },
-  './rest': {
+  'hedgerow/rest': {
     rest: {
       args: ({ db }) => [db, { pull: async () => ({ patch: [] }), push: async () => undefined }],
       writes: true,
     },
     serverPokes: plain('http://localhost/', { token: 'x' }),
   },
-  './abstract-level': {
+  '@hedgerow/adapters/abstract-level': {
     HedgerowLevel: {
       args: ({ db }) => [db, { prefix: 'level/' }],
       isClass: true,
@@ -256,20 +252,13 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       writes: true,
     },
   },
-  './unstorage': {
+  '@hedgerow/adapters/unstorage': {
     hedgerowDriver: { args: ({ db }) => [db, { prefix: 'un/' }], writes: true },
   },
-  './keyv': {
+  '@hedgerow/adapters/keyv': {
     HedgerowKeyv: { args: ({ db }) => [db, { prefix: 'keyv/' }], isClass: true, writes: true },
   },
-  './localforage': {
-    localForageDriver: {
-      args: ({ db }) => [db, { driver: 'x', prefix: 'lf/' }],
-      // Called on instances of localForage.
-      isKept: () => true,
-    },
-  },
-  './tanstack-db': {
+  '@hedgerow/tanstack-db': {
     hedgerowPersistence: {
       args: ({ db }) => [db, { prefix: 'p/' }],
       // Called only by TanStack DB.
@@ -280,7 +269,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       isKept: () => true,
     },
   },
-  './import': {
+  '@hedgerow/import': {
     fromDexie: plain({ database: 'd', table: 's' }),
     fromEntries: plain({ name: 'x', entries: () => [['a', 1]] }),
     fromIdbKeyval: plain({ database: 'd', store: 's' }),
@@ -296,11 +285,11 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       writes: true,
     },
   },
-  './inspector': {
+  '@hedgerow/inspector': {
     openInspector: { ...plain({ page: 'http://localhost/', as: 'corner' }), isRefused: true },
   },
-  './trace': { trace: { args: ({ db }) => [db, { minMs: 1 }], end: closed } },
-  './tanstack-query': {
+  '@hedgerow/inspector/trace': { trace: { args: ({ db }) => [db, { minMs: 1 }], end: closed } },
+  '@hedgerow/adapters/tanstack-query': {
     queryStorage: { args: ({ db }) => [db, { prefix: 'q/' }], writes: true },
     queryPersistence: {
       args: ({ db }) => [db, { prefix: 'q/' }],
@@ -308,7 +297,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       without: /^(de)?serialize$/,
     },
   },
-  './state': {
+  '@hedgerow/adapters/state': {
     stateStorage: {
       args: ({ db }) => [db, { prefix: 's/' }],
       // A promise cannot resolve to a revoked proxy, even as the initial value.
@@ -316,21 +305,22 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       writes: true,
     },
   },
-  './yjs': {
+  '@hedgerow/adapters/yjs': {
     HedgerowProvider: {
       args: ({ db }) => [db, 'doc', new Doc(), { prefix: 'y/' }],
       isClass: true,
       writes: true,
     },
   },
-  './yjs-awareness': {
+  '@hedgerow/adapters/yjs-awareness': {
     shareAwareness: {
       args: () => [new Awareness(new Doc()), 'channel'],
       end: closed,
       isKept: () => true,
     },
   },
-  './server': {
+  '@hedgerow/server': {
+    folderRemote: { args: () => [folder()], members: REMOTE },
     serveRemote: {
       args: ({ remote }) => [remote, { port: 0, host: '127.0.0.1', token: 't', origin: ['*'] }],
       end: closed,
@@ -338,10 +328,9 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       isTyped: (error) => Object(error).syscall !== undefined,
     },
   },
-  './node': {
-    folderRemote: { args: () => [folder()], members: REMOTE },
+  '@hedgerow/sqlite': {
     sqlite: plain({ location: folder(), name: 'x' }),
   },
-  './op-sqlite': { opSqlite: plain({ name: 'x' }) },
-  './expo-sqlite': { expoSqlite: plain({ name: 'x' }) },
+  '@hedgerow/sqlite/op-sqlite': { opSqlite: plain({ name: 'x' }) },
+  '@hedgerow/sqlite/expo-sqlite': { expoSqlite: plain({ name: 'x' }) },
 };

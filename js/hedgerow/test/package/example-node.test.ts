@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { folder } from '../support/sql-storages.js';
+import { folder } from '../../../sqlite/test/support/sql-storages.js';
 
 const MAIN = fileURLToPath(new URL('../../../../examples/node/main.mjs', import.meta.url));
 const run = promisify(execFile);

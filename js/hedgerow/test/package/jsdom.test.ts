@@ -5,8 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { sqlite } from '../../../sqlite/src/index.js';
 import { destroy, idb, isSupported, memory, open } from '../../src/index.js';
-import { sqlite } from '../../src/storage/sql/node.js';
 
 it('a store runs in jsdom, where a Blob is no stream', async () => {
   expect(window.document.body).toBeDefined();

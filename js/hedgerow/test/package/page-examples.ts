@@ -1,19 +1,16 @@
 /** Runs the code of pages on the sources of the package. */
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript-5.4';
 import type { HedgerowError, Store } from '../../src/index.js';
+import { entryFiles } from './entry-list.js';
 
 type Module = Record<string, unknown>;
 
-const MANIFEST = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-) as {
-  exports: Record<string, string | { types: string }>;
-};
-
-/** The parts that `hedgerow/full` has in one file. */
-const FULL = ['store/tables/index', 'live/index', 'worker/host'];
+/** The entries that open stores, each with its parts besides `hedgerow`. */
+const OPENING = new Map([
+  ['hedgerow', []],
+  ['hedgerow/full', ['store/tables/index', 'live/index', 'worker/host']],
+]);
 
 /** Stores that pages have opened since the last `closeAll`. */
 const opened: Pick<Store, 'close'>[] = [];
@@ -29,12 +26,11 @@ const loadSource = (file: string): Promise<Module> => import(/* @vite-ignore */ 
 
 /** Returns the module of an import of a page. */
 async function load(from: string): Promise<Module> {
-  if (!/^hedgerow(\/|$)/.test(from)) return import(/* @vite-ignore */ from);
-  const entry = MANIFEST.exports[from.replace('hedgerow', '.')];
-  if (typeof entry !== 'object') throw new Error(`the package has no entry ${from}`);
-  const file = entry.types.replace('./dist/', '').replace('.d.ts', '');
-  if (file !== 'index' && file !== 'full') return loadSource(file);
-  const parts = await Promise.all(['index', ...(file === 'full' ? FULL : [])].map(loadSource));
+  if (!/^(@hedgerow\/|hedgerow(\/|$))/.test(from)) return import(/* @vite-ignore */ from);
+  const file = entryFiles.get(from);
+  if (file === undefined) throw new Error(`no package has the entry ${from}`);
+  if (!OPENING.has(from)) return import(/* @vite-ignore */ file);
+  const parts = await Promise.all(['index', ...(OPENING.get(from) ?? [])].map(loadSource));
   const all: Module = Object.assign({}, ...parts);
   const open = all.open as (...args: unknown[]) => Promise<Store>;
   const tracked = async (...args: unknown[]) => {

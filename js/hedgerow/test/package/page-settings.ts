@@ -2,15 +2,21 @@
 import 'fake-indexeddb/auto';
 import { IDBFactory } from 'fake-indexeddb';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
+import {
+  folderRemote,
+  type RemoteServer,
+  type ServerOptions,
+  serveRemote,
+} from '../../../server/src/index.js';
+import { sqlite } from '../../../sqlite/src/index.js';
+import { opSqlite } from '../../../sqlite/src/op-sqlite.js';
+import { folder } from '../../../sqlite/test/support/sql-storages.js';
 import { memory, open } from '../../src/index.js';
-import { sqlite } from '../../src/node/index.js';
-import { opSqlite } from '../../src/storage/sql/op-sqlite.js';
 import { mutators } from '../../src/sync/mutators/index.js';
 import { memoryRemote, type Remote } from '../../src/sync/remote/index.js';
 import type { RestPullRequest, RestPushRequest } from '../../src/sync/rest/index.js';
 import { ServerDouble } from '../support/doubles/mutators-server.js';
 import { RestDouble } from '../support/doubles/rest-server.js';
-import { folder } from '../support/sql-storages.js';
 import { closeAll, type RunOptions } from './page-examples.js';
 
 /** The needs of a page, and a function that runs after it. */
@@ -116,7 +122,7 @@ async function oldApp(): Promise<Setting> {
     db.createObjectStore('drafts').put({ text: 'x', written: new Date(0) }, 'd');
   });
   const row = { id: '2', title: 'Paint it', status: 'open' };
-  const { fromDexie } = await import('../../src/import-from/index.js');
+  const { fromDexie } = await import('../../../import/src/index.js');
   return {
     names: {
       source: fromDexie({ database: 'old-app', table: 'issues' }),
@@ -203,14 +209,37 @@ const frontPage = (): Setting => ({ names: { document: { body: element() } } });
 
 /** Modules that put stores in a folder, which is deleted after the tests. */
 const IN_SQLITE = {
-  'hedgerow/node': { sqlite: () => sqlite({ location: folder() }) },
-  'hedgerow/op-sqlite': { opSqlite: () => opSqlite({ location: folder() }) },
+  '@hedgerow/sqlite': { sqlite: () => sqlite({ location: folder() }) },
+  '@hedgerow/sqlite/op-sqlite': { opSqlite: () => opSqlite({ location: folder() }) },
 };
+
+/** Serves a folder that is deleted after the tests, at a free port. */
+function ownServer(): Setting {
+  const servers: RemoteServer[] = [];
+  const served = async (remote: Remote, options: ServerOptions) => {
+    const server = await serveRemote(remote, { ...options, port: 0 });
+    servers.push(server);
+    return server;
+  };
+  return {
+    modules: {
+      '@hedgerow/server': { folderRemote: () => folderRemote(folder()), serveRemote: served },
+    },
+    after: async () => {
+      expect(servers).toHaveLength(1);
+      for (const server of servers) await server.close();
+    },
+  };
+}
 
 const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
   ...Object.fromEntries(
     ['README.md', 'js/hedgerow/README.md', 'docs/index.md'].map((page) => [page, frontPage]),
   ),
+  'js/import/README.md': oldApp,
+  'js/inspector/README.md': () => ({ names: { document: { querySelector: element } } }),
+  'js/server/README.md': ownServer,
+  'js/sqlite/README.md': () => ({ modules: IN_SQLITE }),
   'docs/tour.md': () => ({
     names: {
       closeIssue: async (tx: { put(key: string, value: unknown): void }, { id }: { id: string }) =>

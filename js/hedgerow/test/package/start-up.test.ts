@@ -112,8 +112,7 @@ function laterParts(): string[] {
   const src = new URL('../../src/', import.meta.url);
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' });
   const found = files
-    // Stores do not load the imports of other databases: pages call these entries, service workers do not.
-    .filter((file) => file.endsWith('.ts') && !file.startsWith('import-from/'))
+    .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => {
       const text = readFileSync(new URL(file, src), 'utf8');
       return [...text.matchAll(/part\(\(\) => import\('([^']+)\.js'\)\)/g)].map(

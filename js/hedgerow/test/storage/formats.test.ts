@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { IDBFactory } from 'fake-indexeddb';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { sqlite } from '../../../sqlite/src/index.js';
+import { folder } from '../../../sqlite/test/support/sql-storages.js';
+import { Sqlite } from '../../../sqlite/test/support/sqlite.mjs';
 import {
   importStore,
   memory,
@@ -17,10 +20,7 @@ import {
   type Store,
   verifyProof,
 } from '../../src/index.js';
-import { sqlite } from '../../src/storage/sql/node.js';
 import { failure } from '../support/models/store-model.js';
-import { folder } from '../support/sql-storages.js';
-import { Sqlite } from '../support/sqlite.mjs';
 
 /** Bytes are `{ gzip }`, deflated in base64. */
 type Plain = unknown;

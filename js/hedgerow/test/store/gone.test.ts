@@ -1,9 +1,9 @@
 /** A deleted store takes no calls of its open handles, not even reads of memory. */
 import { describe, expect, it, vi } from 'vitest';
+import { SQL_STORAGES } from '../../../sqlite/test/support/sql-storages.js';
 import { memory, open, type Store } from '../../src/index.js';
 import type { Storage } from '../../src/storage/segment-store.js';
 import { failure, within } from '../support/models/store-model.js';
-import { SQL_STORAGES } from '../support/sql-storages.js';
 
 const value = new Uint8Array(3);
 

@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PUBLISHED } from '../../../../scripts/lib/published.mjs';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -79,7 +80,8 @@ const within = (folder) =>
 
 /** The pages of this repository that have code, as paths from its root. */
 export function pages() {
-  const all = ['README.md', 'js/hedgerow/README.md', ...within('docs'), ...within('docs/errors')];
+  const own = PUBLISHED.map((folder) => `js/${folder}/README.md`);
+  const all = ['README.md', ...own, ...within('docs'), ...within('docs/errors')];
   return all.filter((page) => blocksOf(page).length > 0);
 }
 

@@ -1,8 +1,9 @@
 /** Types of collections of tables. */
+
+import { hedgerowCollectionOptions, hedgerowPersistence } from '@hedgerow/tanstack-db';
 import { createCollection, createLiveQueryCollection, createTransaction, eq } from '@tanstack/db';
 import { open } from 'hedgerow';
 import { table } from 'hedgerow/tables';
-import { hedgerowCollectionOptions, hedgerowPersistence } from 'hedgerow/tanstack-db';
 
 interface Issue {
   id: string;

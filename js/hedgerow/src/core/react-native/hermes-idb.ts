@@ -8,7 +8,8 @@ export async function loadRest(): Promise<void> {}
 /** Returns a storage whose methods reject: React Native has no default storage. */
 export function idb(): Storage {
   const refuse = async (): Promise<never> => {
-    const message = 'give `storage`: React Native has no IndexedDB; see `hedgerow/op-sqlite`';
+    const message =
+      'give `storage`: React Native has no IndexedDB; see `@hedgerow/sqlite/op-sqlite`';
     throw new HedgerowError('invalid-argument', message);
   };
   return { open: refuse, destroy: refuse };

@@ -219,7 +219,7 @@ function identityOf(db: IDBDatabase): string {
 
 function checkPresent(): void {
   if (globalThis.indexedDB === undefined) {
-    const remedy = 'pass `storage`: memory(), or sqlite() from hedgerow/node';
+    const remedy = 'pass `storage`: memory(), or sqlite() from @hedgerow/sqlite';
     throw new HedgerowError('unsupported', `there is no IndexedDB here: ${remedy}`);
   }
 }

@@ -1,7 +1,7 @@
 /** The sizes of levels, unpacked and stored, equal a walk over the chunks in storage. */
 import { describe, expect, it } from 'vitest';
+import { type Chunk, chunkOf } from '../../../../inspector/src/model/chunks.js';
 import { type LevelStats, memory, open } from '../../../src/index.js';
-import { type Chunk, chunkOf } from '../../../src/inspector/model/chunks.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
 import type { Entry } from '../../support/models/store-model.js';
 import { noise } from '../../support/noise.js';

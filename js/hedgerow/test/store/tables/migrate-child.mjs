@@ -1,8 +1,8 @@
 // Brings the issues of a store over SQLite to version 2, as a separate process, until it is done or killed. It says
 // `left n` when n rows are left, and at the end the longest time for which it blocked.
 import { writeSync } from 'node:fs';
-import { open } from '../../../dist/index.js';
-import { sqlite } from '../../../dist/node/index.js';
+import { sqlite } from '@hedgerow/sqlite';
+import { open } from 'hedgerow';
 import { table } from '../../../dist/store/tables/index.js';
 import { newIssues } from '../../support/migrating.mjs';
 

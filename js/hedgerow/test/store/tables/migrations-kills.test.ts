@@ -2,14 +2,14 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { sqlite } from '../../../../sqlite/src/index.js';
+import { folder } from '../../../../sqlite/test/support/sql-storages.js';
 import { open } from '../../../src/index.js';
-import { sqlite } from '../../../src/storage/sql/node.js';
 import { table } from '../../../src/store/tables/index.js';
 import { newIssue, newIssues, oldIssue, oldIssues, oldRows } from '../../support/migrating.mjs';
 import { expectSame } from '../../support/models/store-model.js';
 import { type BeginStep, forSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';
-import { folder } from '../../support/sql-storages.js';
 
 const ROWS = Number(process.env.ROWS ?? 20_000);
 const KILLS = Number(process.env.KILLS ?? 2);

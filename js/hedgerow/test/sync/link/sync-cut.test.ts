@@ -1,9 +1,9 @@
 /** A clone over connections with cuts at bytes of a seed; the test counts the bytes that travel twice. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { serveRemote } from '../../../../server/src/serve-remote.js';
 import { hex } from '../../../src/base/hex.js';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
-import { serveRemote } from '../../../src/server/server.js';
 import { httpRemote, memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { forSeeds, isDeep } from '../../support/property.js';
 import type { Random } from '../../support/random.js';

@@ -5,10 +5,10 @@
  */
 import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { serveRemote } from '../../../../server/src/serve-remote.js';
 import { hex } from '../../../src/base/hex.js';
 import { Changes } from '../../../src/engine/read/changes.js';
 import { memory, open, type Store } from '../../../src/index.js';
-import { serveRemote } from '../../../src/server/server.js';
 import type { SyncTools } from '../../../src/sync/link/context.js';
 import type { Link } from '../../../src/sync/link/link.js';
 import { createLink } from '../../../src/sync/link/open-link.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
-import { serveRemote } from '../../../src/server/server.js';
+import { serveRemote } from '../../../../server/src/serve-remote.js';
 import { httpRemote, memoryRemote, serverPokes } from '../../../src/sync/remote/index.js';
 import { device } from '../../support/worlds/sync-devices.js';
 

@@ -1,7 +1,7 @@
 /** An app's own remote with answers outside the interface: it is refused at once, and no row is lost. */
 import { describe, expect, it } from 'vitest';
+import { serveRemote } from '../../../../server/src/serve-remote.js';
 import { memory, open } from '../../../src/index.js';
-import { serveRemote } from '../../../src/server/server.js';
 import { memoryRemote, probeRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { HOSTILE } from '../../support/hostile-values.js';
 

@@ -1,0 +1,118 @@
+/** A storage of TanStack Query's persister in a store: each query is a row. */
+
+import type { Store } from 'hedgerow';
+import { buildKeyRange, checkKey, optionsOf, utf8Length } from 'hedgerow/kit';
+import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
+
+/** Options of `queryStorage` and `queryPersistence`. */
+export interface QueryStorageOptions {
+  /** The prefix of the store's keys; `''` by default. */
+  readonly prefix?: string | undefined;
+  /**
+   * Called when a query could not be kept, read or removed; a query that could not be read is fetched. Without it the
+   * calls reject: the persister does not await `setItem`, so that rejection is unhandled, and the others fail the
+   * query.
+   */
+  readonly onError?: ((cause: unknown, key: string) => void) | undefined;
+}
+
+/** The `storage` of `experimental_createQueryPersister`. */
+export interface QueryStorage<Value = string> {
+  getItem(key: string): Promise<Value | undefined>;
+  setItem(key: string, value: Value): Promise<void>;
+  removeItem(key: string): Promise<void>;
+  entries(): Promise<[key: string, value: Value][]>;
+}
+
+/** A query as the persister has it, without the types of its library. */
+interface AnyQuery {
+  readonly state: object;
+}
+
+/** Options of `experimental_createQueryPersister`, to spread among its other options. */
+export interface QueryPersistence<Query extends AnyQuery> {
+  readonly storage: QueryStorage<Query>;
+  serialize(query: Query): Query;
+  deserialize(query: Query): Query;
+}
+
+/** Bytes of the longest key of a query that is kept as it is: longer ones are replaced by a hash. */
+const LONGEST = 400;
+
+/** Returns a store's key without the prefix: keys of queries may be longer than keys of stores. */
+function shortenKey(key: string): string {
+  if (typeof key !== 'string') checkKey(key);
+  if (utf8Length(key) <= LONGEST) return key;
+  let [a, b] = [0x811c9dc5, 0x2545f491];
+  for (let at = 0; at < key.length; at++) {
+    a = Math.imul(a ^ key.charCodeAt(at), 0x01000193);
+    b = Math.imul(b ^ key.charCodeAt(at), 0x5bd1e995) ^ (b >>> 15);
+  }
+  const hash = [a, b].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
+  const start = key.slice(0, 64).replace(/[\ud800-\udbff]$/, '');
+  return `${start}~${hash}`;
+}
+
+/**
+ * Makes a storage for `experimental_createQueryPersister`: of texts, or of other values if that has `serialize` and
+ * `deserialize`. It neither opens nor closes the store.
+ */
+export function queryStorage<Value = string>(
+  store: StoreSource,
+  options: QueryStorageOptions = {},
+): QueryStorage<Value> {
+  const { prefix: given, onError } = optionsOf('queryStorage', options, 'prefix onError');
+  const opened = openedOnce('queryStorage', store);
+  const prefix = checkedPrefix('queryStorage', given);
+  const rowOf = (key: string) => prefix + shortenKey(key);
+  checkKey(prefix + 'x'.repeat(LONGEST), 'queryStorage: prefix');
+  const callOrReport = async <T>(
+    key: string,
+    call: (db: Store) => Promise<T>,
+  ): Promise<T | undefined> => {
+    try {
+      return await call(await opened());
+    } catch (cause) {
+      if (onError === undefined) throw cause;
+      onError(cause, key);
+      return undefined;
+    }
+  };
+  return {
+    async getItem(key) {
+      const row = await callOrReport(key, (db) => db.get<[string, Value]>(rowOf(key)));
+      // Another key may have the same hash: then this one is not kept.
+      return row?.[0] === key ? row[1] : undefined;
+    },
+    setItem: (key, value) => callOrReport(key, (db) => db.put(rowOf(key), [key, value])),
+    removeItem: (key) => callOrReport(key, (db) => db.delete(rowOf(key))),
+    async entries() {
+      const rows = await (await opened())
+        .scan<[string, Value]>(buildKeyRange({ prefix }))
+        .toArray();
+      // Other rows of the app may be below the prefix, too.
+      const isOwn = ([at, row]: (typeof rows)[number]) =>
+        Array.isArray(row) && typeof row[0] === 'string' && rowOf(row[0]) === at;
+      return rows.filter(isOwn).map(([, row]) => row);
+    },
+  };
+}
+
+/**
+ * Makes options of `experimental_createQueryPersister` that keep queries as objects, without turning them into text: a
+ * query's data may be any value that the store keeps. They leave out the errors of its state.
+ */
+export function queryPersistence<Query extends AnyQuery>(
+  store: StoreSource,
+  options: QueryStorageOptions = {},
+): QueryPersistence<Query> {
+  return {
+    storage: queryStorage<Query>(store, options),
+    serialize: (query) => ({
+      ...query,
+      // The persister does not read these, and an error is no value of a store.
+      state: { ...query.state, error: null, fetchFailureReason: null, fetchMeta: null },
+    }),
+    deserialize: (query) => query,
+  };
+}

@@ -1,9 +1,0 @@
-/** Deletes the rows of an adapter. */
-import type { KeyRange } from '../base/range.js';
-import type { Store } from '../index.js';
-
-/** Deletes the rows of a range. An adapter without a prefix clears the whole store. */
-export async function clearKeyRange(db: Store, range: KeyRange): Promise<void> {
-  if (Object.keys(range).length === 0) await db.clear();
-  else await db.deleteMany(range);
-}

@@ -1,0 +1,77 @@
+/**
+ * `hedgerow/kit`: internals of the store for the packages `@hedgerow/...`, which have the same version. Apps do not
+ * import it: its names change without notice.
+ */
+
+export { isBuffer, isByteArray } from './base/byte-kinds.js';
+export { sameBytes, toUint8Array } from './base/bytes.js';
+export { HedgerowError, isRefusal } from './base/errors.js';
+export { hex, unhex } from './base/hex.js';
+export { memberAt, parsePointer } from './base/json-pointer.js';
+export { checkKey, listOf, utf8Length } from './base/key.js';
+export { hasCalls, isPlain, isRevoked, kindOf, memberOf, shownAs } from './base/kind.js';
+export { MAX_HISTORY, MAX_KEY_BYTES, MAX_OBJECT_BYTES, SQL_FORMAT } from './base/limits.js';
+export { type Locks, localLocks, uniqueName } from './base/locks.js';
+export { builtin } from './base/node-builtin.js';
+export { checkHas, checkNumber, checkPlain, optionsOf } from './base/options.js';
+export { part } from './base/parts.js';
+export { buildKeyRange, isInRange } from './base/range.js';
+export { notify, report } from './base/report.js';
+export { EMPTY_ROOT, parseRoot } from './base/root.js';
+export { sameValue } from './base/same-value.js';
+export { turn } from './base/scheduler.js';
+export {
+  readSegmentLength,
+  Stream,
+  TABLE_ENTRY_BYTES,
+  TABLE_HEADER_BYTES,
+} from './base/segment-table.js';
+export { checkSignal, ending, until } from './base/signal.js';
+export { later, within } from './base/timeout.js';
+export { chunkFrom } from './base/unpack-chunk.js';
+export type { Host } from './core/engine-host.js';
+export { indexOf } from './core/indexes/definition.js';
+export { after, encodeScalar, Tag } from './core/indexes/scalar.js';
+export { REMOTE_BRANCHES, refOfBranch } from './engine/history/branch-name.js';
+export { BRANCH_REF, FORK_REF, REF } from './engine/history/inventory.js';
+export type { Watchers } from './engine/watch/watchers.js';
+export { databaseName } from './storage/idb/idb.js';
+export type {
+  Fence,
+  Ref,
+  RefDrop,
+  RefMove,
+  SegmentRecord,
+  SegmentRequest,
+  Since,
+  StoreContents,
+  TableRecord,
+  WriteBatch,
+} from './storage/segment-store.js';
+export { prefixOf } from './storage/tabs/pins.js';
+export type { Reader } from './store/reader.js';
+export type { TableHandle } from './store/tables/handles.js';
+export { loadStructured } from './store/tables/load-parts.js';
+export type { Spec, TableIndex } from './store/tables/spec.js';
+export type { StoreTable } from './store/tables/store-table.js';
+export type { TxTable } from './store/tables/tx-table.js';
+export { Leases } from './sync/link/leases.js';
+export type { FetchFunction } from './sync/remote/adapters/exchange.js';
+export type { RemoteEncryption } from './sync/remote/format/suite.js';
+export {
+  checkPrefix,
+  headName,
+  maxBytesOf,
+  type ParsedName,
+  parseName,
+} from './sync/remote/names.js';
+export type {
+  ByteRange,
+  ListPrefix,
+  Remote,
+  RemoteHead,
+  RemoteOptions,
+  Swap,
+} from './sync/remote/remote.js';
+export { checkedRemote } from './sync/remote/remote-check.js';
+export { goneFault, remoteFault } from './sync/remote/remote-faults.js';

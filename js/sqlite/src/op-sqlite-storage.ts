@@ -1,0 +1,50 @@
+/** Stores over any version of op-sqlite. */
+
+import type { Storage } from 'hedgerow';
+import { HedgerowError, optionsOf } from 'hedgerow/kit';
+import { type OpOpenOptions, type OpSqlite, opConnection } from './op-sqlite-driver.js';
+import { locksOfPlace } from './place-locks.js';
+import { sqlStorage } from './sql-storage.js';
+
+/** The place of stores. */
+export interface OpSqliteOptions {
+  /** The start of the names of the files; `'hedgerow'` by default. */
+  readonly name?: string | undefined;
+  /** The folder of the files, as op-sqlite takes it, with its own default. */
+  readonly location?: string | undefined;
+  /** Encrypts the files; op-sqlite must be built with SQLCipher or libsql. */
+  readonly encryptionKey?: string | undefined;
+}
+
+/** Makes the storage over a version of the package. */
+export function opSqliteStorage(opSqlite: OpSqlite, options: OpSqliteOptions): Storage {
+  const {
+    name = 'hedgerow',
+    location,
+    encryptionKey,
+  } = optionsOf('opSqlite', options, 'name location encryptionKey');
+  if ([name, location ?? '', encryptionKey ?? ''].some((text) => typeof text !== 'string')) {
+    throw new HedgerowError('invalid-argument', 'opSqlite: name, location and key are strings');
+  }
+  if (encryptionKey !== undefined && !opSqlite.isSQLCipher() && !opSqlite.isLibsql()) {
+    throw new HedgerowError(
+      'invalid-argument',
+      'encryptionKey needs op-sqlite built with SQLCipher or libsql',
+    );
+  }
+  if (encryptionKey === '' || location === ':memory:') {
+    const what = encryptionKey === '' ? 'an encryption key is not empty' : 'memory() keeps nothing';
+    throw new HedgerowError('invalid-argument', what);
+  }
+  const place = `op-sqlite\0${location ?? ''}`;
+  const where: Omit<OpOpenOptions, 'name'> = {
+    ...(location !== undefined && { location }),
+    ...(encryptionKey !== undefined && { encryptionKey }),
+  };
+  return sqlStorage({
+    place,
+    prefix: name,
+    locks: locksOfPlace(place, name),
+    open: (file) => opConnection(opSqlite, { name: file, ...where }),
+  });
+}
