@@ -27,6 +27,7 @@ export {
   TABLE_HEADER_BYTES,
 } from './base/segment-table.js';
 export { checkSignal, ending, until } from './base/signal.js';
+export { Slicer } from './base/slicer.js';
 export { later, within } from './base/timeout.js';
 export { chunkFrom } from './base/unpack-chunk.js';
 export type { Host } from './core/engine-host.js';

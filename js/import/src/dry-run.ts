@@ -1,7 +1,8 @@
 /** Tries an import: reads and maps all records, and lets a transaction check the rows without a write. */
 
 import type { Store } from 'hedgerow';
-import { EncodeSlices, encodeRecords, Failures } from './encode-records.js';
+import { Slicer } from 'hedgerow/kit';
+import { encodeRecords, Failures } from './encode-records.js';
 import { RecordReader } from './record-reader.js';
 import type { ImportTarget } from './target.js';
 import type { ImportFromOptions, ImportFromProgress, OpenRecords } from './types.js';
@@ -24,7 +25,7 @@ export async function tryAll(
     const batch = await reader.next();
     const made = await encodeRecords(batch.records, target, map, failures);
     const check = async (tx: { put(key: string, value: unknown): void }) => {
-      const slices = new EncodeSlices();
+      const slicer = new Slicer();
       for (const { key, value, from } of made.rows) {
         try {
           tx.put(key, value);
@@ -32,7 +33,7 @@ export async function tryAll(
         } catch (cause) {
           failures.add(from, cause);
         }
-        if (slices.isOver) await slices.next();
+        if (slicer.step()) await slicer.rest();
       }
       throw NOT_MADE;
     };

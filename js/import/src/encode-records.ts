@@ -1,6 +1,6 @@
 /** Makes rows of records, and lists the records without a row. */
 
-import { checkKey, HedgerowError, isRefusal, turn } from 'hedgerow/kit';
+import { checkKey, HedgerowError, isRefusal, Slicer } from 'hedgerow/kit';
 import { withFiles } from './foreign-values.js';
 import { describeSourceKey } from './keys.js';
 import type { ImportedRow, ImportTarget } from './target.js';
@@ -13,23 +13,6 @@ export interface RecordRow extends ImportedRow {
 
 /** The most failures that a list has. */
 const LISTED = 100;
-
-/** Milliseconds for which this code holds the thread at a time; other work of the turn adds to them. */
-const SLICE_MS = 4;
-
-/** Lets the page work between the parts of a loop. */
-export class EncodeSlices {
-  #endMs = performance.now() + SLICE_MS;
-
-  get isOver(): boolean {
-    return performance.now() > this.#endMs;
-  }
-
-  async next(): Promise<void> {
-    await turn();
-    this.#endMs = performance.now() + SLICE_MS;
-  }
-}
 
 /** The records without a row, of a batch or of a round. */
 export class Failures {
@@ -82,7 +65,7 @@ export async function encodeRecords(
   failures: Failures,
 ): Promise<{ readonly rows: RecordRow[]; readonly skipped: number }> {
   const rows: RecordRow[] = [];
-  const slices = new EncodeSlices();
+  const slicer = new Slicer();
   let skipped = 0;
   for (const [from, given] of records) {
     try {
@@ -100,7 +83,7 @@ export async function encodeRecords(
     } catch (cause) {
       failures.add(from, cause);
     }
-    if (slices.isOver) await slices.next();
+    if (slicer.step()) await slicer.rest();
   }
   return { rows, skipped };
 }

@@ -4,8 +4,8 @@
  */
 
 import type { Store } from 'hedgerow';
-import { buildKeyRange, HedgerowError, sameBytes } from 'hedgerow/kit';
-import { EncodeSlices, encodeRecords, Failures, type RecordRow } from './encode-records.js';
+import { buildKeyRange, HedgerowError, Slicer, sameBytes } from 'hedgerow/kit';
+import { encodeRecords, Failures, type RecordRow } from './encode-records.js';
 import { firstState, type ImportState, NOTHING, type StateRow } from './import-state.js';
 import { RecordReader, type SizedBatch } from './record-reader.js';
 import { KEY } from './state-key.js';
@@ -103,7 +103,7 @@ async function take(
     async (tx) => {
       lost = [];
       const refused = new Failures(skipFailed);
-      const slices = new EncodeSlices();
+      const slicer = new Slicer();
       for (const { key, value, from } of changed) {
         try {
           tx.put(key, value);
@@ -111,7 +111,7 @@ async function take(
           refused.add(from, cause);
           lost.push(key);
         }
-        if (slices.isOver) await slices.next();
+        if (slicer.step()) await slicer.rest();
       }
       return {
         ...before,
@@ -138,10 +138,10 @@ async function take(
 async function different(branch: Store, rows: readonly RecordRow[]): Promise<RecordRow[]> {
   const found = await branch.getMany(rows.map(({ key }) => key));
   const others: RecordRow[] = [];
-  const slices = new EncodeSlices();
+  const slicer = new Slicer();
   for (const [at, row] of rows.entries()) {
     if (!isSame(found[at], row.value)) others.push(row);
-    if (slices.isOver) await slices.next();
+    if (slicer.step()) await slicer.rest();
   }
   return others;
 }

@@ -1,5 +1,5 @@
 /**
- * The member of a store that runs a transaction of the library itself: see `ReaderWriter`. All copies of the library
+ * The member of a store that runs a transaction of the library itself: see `Store`. All copies of the library
  * share the symbol: a page may have a store from one bundle and its tables from another.
  */
 export const OWN: unique symbol = Symbol.for('hedgerow.own');

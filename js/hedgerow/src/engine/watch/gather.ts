@@ -1,7 +1,7 @@
 import { freezeShared } from '../../base/freeze-shared.js';
 import { compareKeys } from '../../base/key.js';
 import { encodeRange, type KeyRange } from '../../base/range.js';
-import { turn } from '../../base/scheduler.js';
+import type { Slicer } from '../../base/slicer.js';
 import type { Engine } from '../../core/engine.js';
 import type { Host } from '../../core/engine-host.js';
 import type { IndexEntry } from '../../core/indexes/columns.js';
@@ -21,35 +21,12 @@ export interface Space {
   hold(): Promise<HeldHead>;
 }
 
-/** Changes between two reads of the clock, and the share of a slice that gathering may use. */
+/** Changes between two reads of the clock. */
 const CLOCK_CHANGES = 256;
-const PART_OF_SLICE = 0.25;
 /** After a first block with more members than this, a jump to the next watched range is worth a new diff. */
 const MANY_CHANGES = 64;
 /** The number of positions that are sorted without a break. */
 const RUN = 2048;
-
-/** Limits the work between the blocks of a diff to a share of a slice. */
-export class DiffSlices {
-  readonly #partMs: number;
-  #startMs = 0;
-
-  constructor(sliceMs: number) {
-    this.#partMs = sliceMs * PART_OF_SLICE;
-  }
-
-  /** Starts a slice. */
-  begin(): void {
-    this.#startMs = performance.now();
-  }
-
-  /** Waits for the next slice if this one is used up. */
-  async breathe(): Promise<void> {
-    if (performance.now() - this.#startMs < this.#partMs) return;
-    await turn();
-    this.begin();
-  }
-}
 
 /** An interval of rows that receives their changes. */
 export interface Taker<Watcher> extends Interval {
@@ -64,7 +41,7 @@ export interface IntervalGatherer<Watcher> extends Taker<Watcher> {
   /** Takes the change of an entry of an index. */
   takeAt(position: string, change: Change, touched: Set<IntervalGatherer<Watcher>>): void;
   /** Returns and forgets the result for watchers; they do not receive an empty array. */
-  finish(slices: DiffSlices): Promise<readonly unknown[]> | readonly unknown[];
+  finish(slicer: Slicer): Promise<readonly unknown[]> | readonly unknown[];
   drop(): void;
 }
 
@@ -106,11 +83,11 @@ export class ChangeGatherer<Watcher> implements IntervalGatherer<Watcher> {
     this.take(change, touched);
   }
 
-  async finish(slices: DiffSlices): Promise<readonly Change[]> {
+  async finish(slicer: Slicer): Promise<readonly Change[]> {
     const [changes, positions] = [this.#changes, this.#positions];
     this.drop();
     if (positions === undefined) return freezeShared(changes);
-    const order = await sorted(positions, slices);
+    const order = await sorted(positions, slicer);
     return freezeShared(order.map((at) => changes[at] as Change));
   }
 
@@ -121,10 +98,10 @@ export class ChangeGatherer<Watcher> implements IntervalGatherer<Watcher> {
 }
 
 /** Returns the indices of `positions` in the order of the positions: a merge sort in slices. */
-function sorted(positions: readonly string[], slices: DiffSlices): Promise<number[]> {
+function sorted(positions: readonly string[], slicer: Slicer): Promise<number[]> {
   const compare = (a = 0, b = 0) => compareKeys(positions[a] as string, positions[b] as string);
   const part = async (from: number, to: number): Promise<number[]> => {
-    await slices.breathe();
+    if (slicer.step()) await slicer.rest();
     if (to - from <= RUN) {
       return Array.from({ length: to - from }, (_, index) => from + index).sort(compare);
     }
@@ -134,7 +111,7 @@ function sorted(positions: readonly string[], slices: DiffSlices): Promise<numbe
     for (let [l, r] = [0, 0]; both.length < to - from; ) {
       const isLeft = r === right.length || (l < left.length && compare(left[l], right[r]) <= 0);
       both.push((isLeft ? left[l++] : right[r++]) as number);
-      if (both.length % RUN === 0) await slices.breathe();
+      if (both.length % RUN === 0 && slicer.step()) await slicer.rest();
     }
     return both;
   };
@@ -231,7 +208,7 @@ export class Pass<Watcher extends WatchSubject<Watcher>> {
     branchHead: BranchHead,
     from: Uint8Array,
     to: Uint8Array,
-    slices: DiffSlices,
+    slicer: Slicer,
     isWanted: () => boolean,
   ): Promise<void> {
     this.clear();
@@ -244,7 +221,7 @@ export class Pass<Watcher extends WatchSubject<Watcher>> {
       low = undefined;
       let isFirst = true;
       for await (const members of blocks(host, start, undefined, this.#decode)) {
-        slices.begin();
+        slicer.begin();
         if (!isWanted()) return;
         let found: readonly Taker<Watcher>[] = [];
         let at = 0;
@@ -255,7 +232,7 @@ export class Pass<Watcher extends WatchSubject<Watcher>> {
             for (const taker of found) taker.take(change, this.touched);
           }
           at += widthAt(members, at);
-          if (count % CLOCK_CHANGES === 0) await slices.breathe();
+          if (count % CLOCK_CHANGES === 0 && slicer.step()) await slicer.rest();
         }
         if (found.length === 0 && (!isFirst || members.length > MANY_CHANGES)) {
           low = matcher.next;

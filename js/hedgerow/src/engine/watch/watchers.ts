@@ -5,6 +5,7 @@ import { hex } from '../../base/hex.js';
 import type { KeyRange } from '../../base/range.js';
 import { notify, report } from '../../base/report.js';
 import { turn } from '../../base/scheduler.js';
+import { Slicer } from '../../base/slicer.js';
 import { later } from '../../base/timeout.js';
 import type { Host } from '../../core/engine-host.js';
 import { type IndexRange, positionsOf } from '../../core/indexes/columns.js';
@@ -12,13 +13,16 @@ import type { Index } from '../../core/indexes/definition.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { rowsAt } from './all-rows.js';
-import { DiffSlices, Pass, type Space } from './gather.js';
+import { Pass, type Space } from './gather.js';
 import { IndexSpace } from './index-space.js';
 import { intervalOf } from './interval.js';
 import { Stand } from './pinned-view.js';
 import { Recovery } from './recovery.js';
 import { Tries } from './tries.js';
 import type { LoadTally, Watcher, WatchOptions } from './watcher.js';
+
+/** The share of a slice that gathering may use. */
+const PART_OF_SLICE = 0.25;
 
 /**
  * The watchers of a branch. All up-to-date watchers are at one commit, `#main`. When the head has moved, one pass over
@@ -29,7 +33,7 @@ import type { LoadTally, Watcher, WatchOptions } from './watcher.js';
 export class Watchers {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
-  readonly #slices: DiffSlices;
+  readonly #slicer: Slicer;
   readonly #spaces = new Map<string, Space>();
   readonly #all = new Set<Watcher>();
   /** Watchers that still read the rows for their first call. */
@@ -55,7 +59,7 @@ export class Watchers {
   constructor(host: Host, branchHead: BranchHead) {
     this.#host = host;
     this.#branchHead = branchHead;
-    this.#slices = new DiffSlices(host.sliceMs);
+    this.#slicer = new Slicer({ partMs: host.sliceMs * PART_OF_SLICE });
   }
 
   /** Call it when the head has moved, or its branch was deleted or created again. */
@@ -262,7 +266,7 @@ export class Watchers {
     while (this.#isStale && this.#all.size > 0) {
       this.#isStale = false;
       await turn();
-      this.#slices.begin();
+      this.#slicer.begin();
       const branchHead = this.#branchHead;
       if (branchHead.isBehind) await branchHead.shared.queueWork(() => branchHead.refresh());
       this.#late.clear();
@@ -279,7 +283,7 @@ export class Watchers {
   #gather(pass: Pass<Watcher>, from: Stand, to: Stand): Promise<void> {
     const isWanted = () => this.#all.size > 0;
     const [oldBytes, newBytes] = [from.commitBytes, to.commitBytes];
-    return pass.run(this.#host, this.#branchHead, oldBytes, newBytes, this.#slices, isWanted);
+    return pass.run(this.#host, this.#branchHead, oldBytes, newBytes, this.#slicer, isWanted);
   }
 
   /** Brings the up-to-date watchers from `#main` to the head. */
@@ -353,12 +357,12 @@ export class Watchers {
     );
     const calls: (readonly [Watcher, readonly unknown[]])[] = [];
     for (const [range, watchers] of due) {
-      const told = await range.finish(this.#slices);
+      const told = await range.finish(this.#slicer);
       if (told.length > 0) for (const watcher of watchers) calls.push([watcher, told]);
     }
     calls.sort(([a], [b]) => a.order - b.order);
     for (const [watcher, told] of calls) {
-      await this.#slices.breathe();
+      if (this.#slicer.step()) await this.#slicer.rest();
       if (!watcher.isOver) this.#call(watcher, told, root, at);
     }
   }

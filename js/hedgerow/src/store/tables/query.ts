@@ -5,14 +5,15 @@ import { isPlain, kindOf } from '../../base/kind.js';
 import { checkNumber, optionsOf } from '../../base/options.js';
 import { scopeCalls } from '../../base/scope-calls.js';
 import { checkSignal } from '../../base/signal.js';
+import { Slicer } from '../../base/slicer.js';
 import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher.js';
+import { eachInPlace } from './each-in-place.js';
 import { namedError, throwTableError } from './errors.js';
 import { iterateRows } from './iterate-rows.js';
 import { loadMatch } from './load-parts.js';
 import type { RowTest } from './match.js';
 import { planQuery, type QueryPlan } from './plan.js';
 import { forwardRowChanges, type RowChange } from './row-changes.js';
-import { eachInPlace, RowSlices } from './row-slices.js';
 import type { Row } from './spec.js';
 import { callsIn, type TableContext } from './table-context.js';
 import { ALL, type Terms, withConditions } from './terms.js';
@@ -24,6 +25,9 @@ export interface ReadOptions {
   /** If `false`, the read rejects with `not-ready` instead of waiting for an index that is built, or a migration. */
   readonly wait?: boolean | undefined;
 }
+
+/** Rows between two looks at the clock. */
+const CLOCK_ROWS = 64;
 
 /** A plan with the test of its rows. */
 type Read = QueryPlan & { readonly wanted?: RowTest };
@@ -195,9 +199,9 @@ export class TableQuery {
     let { offset, limit } = wanted === undefined ? ALL : this.#terms;
     if (limit === 0) return;
     const seen = plan.isRepeated ? new Set<string>() : undefined;
-    const slices = new RowSlices();
+    const slicer = new Slicer({ clockSteps: CLOCK_ROWS });
     for await (const [key, stored] of this.#place.at.scan(this.#options(plan, options))) {
-      if (slices.isDue) await slices.rest();
+      if (slicer.step()) await slicer.rest();
       checkSignal(options.signal);
       if (seen?.has(key) || wanted?.isStoredMatch(stored) === false) continue;
       const row = this.#decode(stored);

@@ -1,8 +1,8 @@
 /** Brings rows of a lower version forward: thousands of them in one transaction. */
 
+import { Slicer } from '../../../base/slicer.js';
 import type { Run, Transaction } from '../../../engine/transaction/transaction.js';
 import type { Store } from '../../store.js';
-import { RowSlices } from '../row-slices.js';
 import type { Spec } from '../spec.js';
 import type { StoreReads } from '../table-context.js';
 import { bringStored, CLOCK_ROWS, isOld, RefusedRows, tryOld } from './old-rows.js';
@@ -54,7 +54,7 @@ export async function bringForward(
   const keys = new Keys(snapshot as unknown as StoreReads, spec, offset);
   try {
     let [rows, refused, runs] = [0, 0, 0];
-    const slices = new RowSlices(CLOCK_ROWS);
+    const slicer = new Slicer({ clockSteps: CLOCK_ROWS });
     await db.transaction(async (tx) => {
       runs += 1;
       [rows, refused] = [0, 0];
@@ -68,7 +68,7 @@ export async function bringForward(
         const part = await keys.next();
         if (part.length === 0) return;
         const startMs = performance.now();
-        const made = await bringPart(tx, spec, part, slices);
+        const made = await bringPart(tx, spec, part, slicer);
         rows += made.rows;
         refused += made.refused;
         keys.learn(performance.now() - startMs);
@@ -92,24 +92,24 @@ export async function bringAllForward(
   while (!isLast) {
     let refused = 0;
     await run(async (tx) => {
-      const slices = new RowSlices(CLOCK_ROWS);
+      const slicer = new Slicer({ clockSteps: CLOCK_ROWS });
       const range = { index: spec.oldIndex, offset, limit: LEAST_ROWS };
       const keys = await tx.scan(range).keys().toArray();
       isLast = keys.length < LEAST_ROWS;
-      ({ refused } = await bringPart(tx, spec, keys, slices));
+      ({ refused } = await bringPart(tx, spec, keys, slicer));
     });
     offset += refused;
   }
 }
 
-async function bringPart(tx: Transaction, spec: Spec, keys: readonly string[], slices: RowSlices) {
+async function bringPart(tx: Transaction, spec: Spec, keys: readonly string[], slicer: Slicer) {
   let [rows, refused] = [0, 0];
   const found = await tx.getMany(keys);
   for (const [at, key] of keys.entries()) {
     const stored = found[at];
     // It was deleted, or brought forward by another tab.
     if (stored === undefined || !isOld(spec, stored)) continue;
-    if (slices.isDue) await slices.rest();
+    if (slicer.step()) await slicer.rest();
     try {
       tx.put(key, bringStored(spec, key, stored));
       rows += 1;

@@ -1,8 +1,8 @@
 /** The rows of a lower version, which an index of each table lists, and the update of one of them. */
 
 import { HedgerowError } from '../../../base/errors.js';
+import { Slicer } from '../../../base/slicer.js';
 import { namedError } from '../errors.js';
-import { RowSlices } from '../row-slices.js';
 import { type Spec, versionOf } from '../spec.js';
 import type { StoreReads } from '../table-context.js';
 
@@ -65,9 +65,9 @@ export async function tryOld(
   { refused, fits }: { refused: (row: FailedRow) => void; fits: () => boolean },
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const slices = new RowSlices(CLOCK_ROWS);
+  const slicer = new Slicer({ clockSteps: CLOCK_ROWS });
   for await (const [key, stored] of at.scan({ index: spec.oldIndex, signal })) {
-    if (slices.isDue) await slices.rest();
+    if (slicer.step()) await slicer.rest();
     try {
       bringStored(spec, key, stored);
     } catch (error) {
