@@ -7,7 +7,7 @@ import { sourceAliases } from './sources.js';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-// As it is published: see scripts/op-sqlite.mjs.
+// As it is published: see scripts/long/op-sqlite.mjs.
 const version = process.env.HEDGEROW_OP_SQLITE?.split(',').filter(Boolean).at(-1);
 
 ensureSeedBase();
@@ -41,7 +41,7 @@ export default defineConfig({
           : 'sqlite/test/support/op-sqlite-package.ts',
         'expo-sqlite': 'sqlite/test/support/expo-sqlite-package.ts',
         expo: 'sqlite/test/support/expo-sqlite-native.ts',
-        // Of expo-sqlite as it is published: see scripts/expo-sqlite.mjs.
+        // Of expo-sqlite as it is published: see scripts/long/expo-sqlite.mjs.
         'await-lock': '../.cache/expo-sqlite/await-lock/build/AwaitLock.js',
         'react-native': 'sqlite/test/support/op-sqlite-native.ts',
       }).map(([find, file]) => ({ find, replacement: at(file) })),

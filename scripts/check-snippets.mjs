@@ -64,7 +64,7 @@ function tellWhatRuns(isLong) {
   const left = others.filter(({ why }) => !isFollowed(why));
   const compiled = left.filter(isCompiled);
   console.log(
-    `${blocks.length} blocks of code: run ${blocks.length - left.length} (${followed.length} of them by scripts/newcomer.mjs), ` +
+    `${blocks.length} blocks of code: run ${blocks.length - left.length} (${followed.length} of them by scripts/long/newcomer.mjs), ` +
       `compiled only ${compiled.length}, neither ${left.length - compiled.length}`,
   );
   if (!isLong) return;

@@ -27,7 +27,7 @@ export function countNodeTest(output) {
   };
 }
 
-/** Reads the last line of `scripts/hermes.mjs`. */
+/** Reads the last line of `scripts/long/hermes.mjs`. */
 export function countHermes(output) {
   const [, passed, failed] = /^hermes: (\d+) passed, (\d+) failed$/m.exec(output) ?? [];
   return { passed: Number(passed), failed: Number(failed), skipped: 0 };

@@ -80,7 +80,7 @@ const CORE_STEPS = [
     lane: 'cargo',
     needs: ['wasm-tools', 'chromium'],
     inputs: [...CORE, 'scripts'],
-    commands: [['node', ['scripts/wasm-tests.mjs']]],
+    commands: [['node', ['scripts/long/wasm-tests.mjs']]],
     ...counted(countWasm),
   },
   {
@@ -112,10 +112,10 @@ const CORE_STEPS = [
     seconds: 110,
     lane: 'cargo',
     needs: ['toolchain'],
-    inputs: [...CORE, 'crate/fuzz', 'scripts/fuzz.mjs'],
+    inputs: [...CORE, 'crate/fuzz', 'scripts/long/fuzz.mjs'],
     commands: [
       ['cargo', ['test', '--locked', '--manifest-path', 'crate/fuzz/Cargo.toml', ...FUZZ_DIR]],
-      ['node', ['scripts/fuzz.mjs', '--seconds', '5']],
+      ['node', ['scripts/long/fuzz.mjs', '--seconds', '5']],
     ],
     ...counted(countLibtest),
   },
@@ -144,7 +144,9 @@ const WRAPPER_STEPS = [
     seconds: 18,
     needs: ['build'],
     inputs: [...PACKAGE, ...SCRIPTS, 'js/tanstack-db/test/foreign'],
-    commands: [['node', ['scripts/foreign.mjs', '--as-built', '--only', 'abstract-level,keyv']]],
+    commands: [
+      ['node', ['scripts/long/foreign.mjs', '--as-built', '--only', 'abstract-level,keyv']],
+    ],
     ...counted(countForeign),
   },
   {
@@ -153,7 +155,7 @@ const WRAPPER_STEPS = [
     seconds: 28,
     needs: ['packages'],
     inputs: [...VERSIONS, 'js/hedgerow/src', ...PACKAGE_TESTS, 'vectors', ...SCRIPTS],
-    commands: [['node', ['scripts/fuzz-remote.mjs', '--seconds', '5']]],
+    commands: [['node', ['scripts/long/fuzz-remote.mjs', '--seconds', '5']]],
   },
 ];
 
@@ -267,7 +269,7 @@ const PACKAGE_STEPS = [
     lane: 'package',
     needs: ['build'],
     inputs: [...PACKAGE, ...SCRIPTS, 'vectors'],
-    commands: [['node', ['scripts/hermes.mjs']]],
+    commands: [['node', ['scripts/long/hermes.mjs']]],
     ...counted(countHermes),
   },
   {
@@ -277,7 +279,7 @@ const PACKAGE_STEPS = [
     lane: 'package',
     needs: ['build'],
     inputs: [...PACKAGE, ...SCRIPTS, 'examples/react-native'],
-    commands: [['node', ['scripts/example.mjs']]],
+    commands: [['node', ['scripts/long/example.mjs']]],
   },
   {
     name: 'matrix',
@@ -287,7 +289,7 @@ const PACKAGE_STEPS = [
     // The others write to the folders that it packs.
     needs: ['build', 'chromium', 'sqlite', 'hermes', 'example'],
     inputs: [...TARBALL, 'examples/matrix', ...PACKAGE_TESTS],
-    commands: [['node', ['scripts/matrix.mjs', '--sample', '--as-built']]],
+    commands: [['node', ['scripts/long/matrix.mjs', '--sample', '--as-built']]],
     ...counted(countMatrix),
   },
   {

@@ -210,7 +210,10 @@ export const EVERYDAY_STEPS = [
     needs: ['build', 'chromium', 'sqlite'],
     inputs: [...TARBALL, 'examples/matrix'],
     commands: [
-      ['node', ['scripts/matrix.mjs', '--sample', '--as-built', '--only', 'node,vite,front-page']],
+      [
+        'node',
+        ['scripts/long/matrix.mjs', '--sample', '--as-built', '--only', 'node,vite,front-page'],
+      ],
     ],
     ...counted(countMatrix),
   },

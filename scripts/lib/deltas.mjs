@@ -1,4 +1,4 @@
-// Exports the wrapper's sources for `scripts/measure-deltas.mjs`, in one module.
+// Exports the wrapper's sources for `scripts/studies/measure-deltas.mjs`, in one module.
 
 export { BranchHead } from '../../js/hedgerow/src/engine/history/branch-head.js';
 export { memory, open } from '../../js/hedgerow/src/index.js';

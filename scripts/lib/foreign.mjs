@@ -8,7 +8,7 @@ import { CommandFailed, ROOT, run } from './run.mjs';
 
 export const CACHE = join(ROOT, '.cache', 'foreign');
 
-const CONFIG = join(ROOT, 'scripts', 'foreign', 'suites', 'vitest.config.mjs');
+const CONFIG = join(ROOT, 'scripts', 'long', 'foreign', 'suites', 'vitest.config.mjs');
 
 /** Fills a folder, all of it or not at all. */
 async function filled(folder, fill) {

@@ -48,10 +48,10 @@ test('the published package is built for release', () => {
 
 const MEASURING = [
   'scripts/check-size.mjs',
-  'scripts/bench-node.mjs',
-  'scripts/compare.mjs',
-  'scripts/figures-hermes.mjs',
-  'scripts/measure-verify.mjs',
+  'scripts/studies/bench-node.mjs',
+  'scripts/studies/compare.mjs',
+  'scripts/studies/figures-hermes.mjs',
+  'scripts/studies/measure-verify.mjs',
   'e2e/bench/lib/browser.mjs',
 ];
 

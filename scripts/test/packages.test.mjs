@@ -51,14 +51,14 @@ const COMMANDS = {
   'e2e/bench/run.mjs': ['bench'],
   'scripts/docs.mjs': ['docs'],
   'scripts/release.mjs': ['release'],
-  'scripts/matrix.mjs': ['test', 'release'],
-  'scripts/alive.mjs': ['test'],
+  'scripts/long/matrix.mjs': ['test', 'release'],
+  'scripts/long/alive.mjs': ['test'],
   'e2e/alive/run.mjs': ['test'],
-  'scripts/torture.mjs': ['test'],
+  'scripts/long/torture.mjs': ['test'],
   'e2e/torture/run.mjs': ['test'],
-  'scripts/units.mjs': ['test'],
+  'scripts/long/units.mjs': ['test'],
   'js/hedgerow/test/browser/run.mjs': ['test'],
-  'scripts/foreign.mjs': ['test'],
+  'scripts/long/foreign.mjs': ['test'],
 };
 for (const [file, sets] of Object.entries(COMMANDS)) {
   test(`${file} imports only packages of its set`, () => {

@@ -1,4 +1,4 @@
-// Readers can follow docs/quick-start.md. `node scripts/newcomer.mjs` follows it.
+// Readers can follow docs/quick-start.md. `node scripts/long/newcomer.mjs` follows it.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

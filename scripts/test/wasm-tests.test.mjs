@@ -1,4 +1,4 @@
-// `scripts/wasm-tests.mjs` counts the tests of the core that run in WebAssembly, and knows all of them.
+// `scripts/long/wasm-tests.mjs` counts the tests of the core that run in WebAssembly, and knows all of them.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -4,7 +4,7 @@
 //! `fuzz_targets/` hand it to libFuzzer; the tests below hand it the committed seeds and
 //! all inputs that ever made it panic.
 //!
-//! `node scripts/fuzz.mjs` runs each target for some seconds with the pinned toolchain.
+//! `node scripts/long/fuzz.mjs` runs each target for some seconds with the pinned toolchain.
 //! `cargo +nightly fuzz run decode`, in `crate/`, runs one for as long as you like with
 //! the address sanitizer. Put an input that makes a target panic into
 //! `regressions/<target>/`, under a name that says what was wrong.

@@ -1,4 +1,4 @@
-// Tests that abstract-level's own suite lacks; `scripts/foreign/abstract-level.mjs` runs that suite.
+// Tests that abstract-level's own suite lacks; `scripts/long/foreign/abstract-level.mjs` runs that suite.
 
 import { Buffer } from 'node:buffer';
 import { expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-// Tests that Keyv's own suite for storage adapters lacks; `scripts/foreign/keyv.mjs` runs that suite.
+// Tests that Keyv's own suite for storage adapters lacks; `scripts/long/foreign/keyv.mjs` runs that suite.
 
 import Keyv, { type KeyvStoreAdapter } from 'keyv';
 import { afterEach, expect, test, vi } from 'vitest';

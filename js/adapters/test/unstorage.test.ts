@@ -1,4 +1,4 @@
-// Tests that unstorage's own tests for drivers lack; `scripts/foreign/unstorage.mjs` runs those.
+// Tests that unstorage's own tests for drivers lack; `scripts/long/foreign/unstorage.mjs` runs those.
 
 import { createStorage, type Driver } from 'unstorage';
 import { expect, test, vi } from 'vitest';

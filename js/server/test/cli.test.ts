@@ -28,7 +28,7 @@ import { UsageError } from '../src/command/node-platform.js';
 const base = mkdtempSync(join(tmpdir(), 'hedgerow-cli-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-const PROGRAM = join(import.meta.dirname, '../..', 'dist', 'cli', 'bin.js');
+const PROGRAM = join(import.meta.dirname, '..', 'dist', 'command', 'bin.js');
 
 /** Runs the program; resolves to its exit code and its output. */
 async function run(...args: string[]): Promise<{ code: number; text: string }> {

@@ -272,7 +272,7 @@ describe('httpRemote() with serveRemote()', () => {
 
   it('runs as a program', async () => {
     const folder = newFolder();
-    const program = join(import.meta.dirname, '../../..', 'dist', 'cli', 'bin.js');
+    const program = join(import.meta.dirname, '..', 'dist', 'command', 'bin.js');
     const env = { ...process.env, HEDGEROW_TOKEN: token };
     const running = spawn(process.execPath, [program, 'serve', folder, '--port', '0'], {
       env,

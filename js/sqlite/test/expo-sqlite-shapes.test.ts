@@ -1,6 +1,6 @@
 /**
  * The properties of expo-sqlite that the adapter needs, version by version. The stand-in has them, and so has the
- * published package: `node scripts/expo-sqlite.mjs`.
+ * published package: `node scripts/long/expo-sqlite.mjs`.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * The properties of op-sqlite that the adapter needs, version by version. The stand-ins have them, and so has the
- * published package: `node scripts/op-sqlite.mjs`.
+ * published package: `node scripts/long/op-sqlite.mjs`.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

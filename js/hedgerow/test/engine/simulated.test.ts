@@ -1,6 +1,6 @@
 /**
  * The simulated store: whatever crashes when, the store ends at a whole commit that was made and is not older than
- * promised, or its reader learns which chunk is gone. `SEED=n` runs one seed; `node scripts/simulate.mjs` runs a
+ * promised, or its reader learns which chunk is gone. `SEED=n` runs one seed; `node scripts/long/simulate.mjs` runs a
  * million, outside of this runner.
  */
 import { expect, it } from 'vitest';

@@ -1,11 +1,11 @@
-/** The contract of remotes with moto, a second server of S3. Run by `node scripts/moto.mjs`. */
+/** The contract of remotes with moto, a second server of S3. Run by `node scripts/long/moto.mjs`. */
 import { assert, describe, expect, it } from 'vitest';
 import { s3Remote } from '../../src/sync/remote/adapters/s3.js';
 import { probeRemote } from '../../src/sync/remote/index.js';
 import { remoteContract } from '../support/contracts/remote-contract.js';
 
 const { MOTO_ENDPOINT: endpoint } = process.env;
-if (endpoint === undefined) throw new Error('run `node scripts/moto.mjs`');
+if (endpoint === undefined) throw new Error('run `node scripts/long/moto.mjs`');
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };

@@ -1,6 +1,6 @@
 /**
  * Full storage, on an engine that applies a part of an aborted transaction: no acknowledged row is lost. `SEED=n` runs
- * one seed; `node scripts/simulate.mjs --only full` runs a million.
+ * one seed; `node scripts/long/simulate.mjs --only full` runs a million.
  */
 import { expect, it } from 'vitest';
 import { forSeeds, hasAllSeeds } from '../support/property.js';

@@ -1,5 +1,5 @@
 /**
- * The fuzz targets of the objects of a remote, which `scripts/fuzz-remote.mjs` runs: each takes any bytes and throws if
+ * The fuzz targets of the objects of a remote, which `scripts/long/fuzz-remote.mjs` runs: each takes any bytes and throws if
  * a decoder misbehaves. A decoder must accept the one encoding of each value and refuse all other bytes by a typed
  * error, without much memory.
  */

@@ -9,8 +9,8 @@ import { PUBLISHED } from '../../../../scripts/lib/published.mjs';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** Run by `scripts/newcomer.mjs`, in apps of their own. */
-const FOLLOWED = 'scripts/newcomer.mjs runs it';
+/** Run by `scripts/long/newcomer.mjs`, in apps of their own. */
+const FOLLOWED = 'scripts/long/newcomer.mjs runs it';
 const COMPONENT = 'in a component: examples/frameworks has such, in Chromium';
 const IN_BROWSER = 'needs a browser';
 const IN_WORKER = 'needs a worker of a browser: e2e/tests has such';

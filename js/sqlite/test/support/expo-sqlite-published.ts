@@ -1,6 +1,6 @@
 /**
  * The published JavaScript of expo-sqlite in the place of the stand-in, in the versions that `HEDGEROW_EXPO_SQLITE`
- * lists. `scripts/expo-sqlite.mjs` fetches these and runs the tests with them.
+ * lists. `scripts/long/expo-sqlite.mjs` fetches these and runs the tests with them.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
  * The published JavaScript of op-sqlite in the place of the stand-ins, in the versions that `HEDGEROW_OP_SQLITE` lists.
- * `scripts/op-sqlite.mjs` fetches these and runs the tests with them.
+ * `scripts/long/op-sqlite.mjs` fetches these and runs the tests with them.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { sourceAliases } from '../../../sources.js';
 
 const dir = process.env.HEDGEROW_FOREIGN_DIR;
 if (!dir) throw new Error('HEDGEROW_FOREIGN_DIR must be the folder of a checkout of TanStack/db');
@@ -14,7 +15,7 @@ const isOlder = process.env.HEDGEROW_TANSTACK_DB === 'older';
 const anchor = join(here, 'vitest.config.ts');
 
 export default defineConfig({
-  root: join(here, '../../../../?', '../../../../?', '../../../../?'),
+  root: join(here, '..', '..'),
   plugins: [
     {
       name: 'packages-of-suites',
@@ -41,10 +42,12 @@ export default defineConfig({
       },
     },
   ],
-  resolve: { alias: { 'tanstack-db-checkout': dir } },
+  resolve: {
+    alias: [...sourceAliases, { find: 'tanstack-db-checkout', replacement: dir }],
+  },
   server: { fs: { strict: false } },
   test: {
-    include: ['test/foreign/tanstack-db/*.suite.ts'],
+    include: ['test/foreign/*.suite.ts'],
     fileParallelism: false,
     testTimeout: 30_000,
   },

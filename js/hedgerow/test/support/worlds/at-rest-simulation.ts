@@ -1,4 +1,4 @@
-/** The encrypted simulated store. It does not use Vitest, so `scripts/simulate.mjs` can run it by the million. */
+/** The encrypted simulated store. It does not use Vitest, so `scripts/long/simulate.mjs` can run it by the million. */
 import { simulate, Tally } from './crash-simulation.js';
 
 export { Tally };

@@ -1,6 +1,6 @@
 /**
  * The lives of a simulated store: tabs work on it at random until everything stops, and then the surviving state is
- * checked. It does not use Vitest, so `scripts/simulate.mjs` can run it by the million.
+ * checked. It does not use Vitest, so `scripts/long/simulate.mjs` can run it by the million.
  */
 import { buildKeyRange } from '../../../src/base/range.js';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';

@@ -2,7 +2,7 @@
  * The lives of a store whose storage is full again and again: tabs work on the real IndexedDB adapter over an engine
  * that fails as real ones do (`../doubles/hostile-idb/engine.ts`). However the engine aborts a transaction, every
  * acknowledged row is there, at once and after each new start, and each failure is typed. It does not use Vitest, so
- * `scripts/simulate.mjs` can run it by the million.
+ * `scripts/long/simulate.mjs` can run it by the million.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { localLocks } from '../../../src/base/locks.js';
