@@ -271,12 +271,12 @@ export function head(of) {
       fields.mark(`block ${nth}`).hex(one.name).u32(one.length);
       fields.u64(one.seq).u32(one.pushes);
     }
-    fields.mark('generations');
-    fields.u16(of.checkpoint.generations.length);
+    fields.mark('layers');
+    fields.u16(of.checkpoint.layers.length);
     let packs = 0;
-    for (const [nth, one] of of.checkpoint.generations.entries()) {
-      fields.mark(`generation ${nth}`).u64(one.seq);
-      rows(fields, `generation ${nth} rows`, one.rows);
+    for (const [nth, one] of of.checkpoint.layers.entries()) {
+      fields.mark(`layer ${nth}`).u64(one.seq);
+      rows(fields, `layer ${nth} rows`, one.rows);
       fields.u16(one.packs.length);
       for (const { name, length, edits } of one.packs) {
         fields.mark(`pack ${packs}`).hex(name).u32(length).u32(edits);

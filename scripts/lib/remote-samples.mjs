@@ -30,7 +30,7 @@ export const logOf = (seq, entries) => ({
   ...{ name: hash(`log ${seq}`), length: 900, seq, entries, deltaBytes: 10 * entries },
 });
 
-const NO_CHECKPOINT = { seq: 0, nonce: '00'.repeat(16), history: [], generations: [] };
+const NO_CHECKPOINT = { seq: 0, nonce: '00'.repeat(16), history: [], layers: [] };
 export const FIRST = {
   ...{ salt: id('salt 1'), nonce: id('nonce 1'), repository: id('repository'), seq: 1 },
   writer: id('writer'),
@@ -38,7 +38,7 @@ export const FIRST = {
   ...{ logs: [], base: NO_ROWS, tail: [], sums: [] },
 };
 
-/** Two generations of packs, two logs, a tail that goes through the checkpoint, and sums. */
+/** Two layers of packs, two logs, a tail that goes through the checkpoint, and sums. */
 export const FULL = {
   ...FIRST,
   ...{ salt: id('salt 40'), nonce: id('nonce 40'), seq: 40, previous: hash('head 39') },
@@ -47,7 +47,7 @@ export const FULL = {
   checkpoint: {
     ...{ seq: 38, nonce: id('nonce 38') },
     history: [blockOf(1, 25), blockOf(27, 12)],
-    generations: [
+    layers: [
       { seq: 12, rows: rows('rows 12', 12), packs: [pack('a', 16 << 20), pack('b', 1, 1)] },
       { seq: 38, rows: rows('rows 38', 38), packs: [pack('c', 4000, 0xffff_ffff)] },
     ],

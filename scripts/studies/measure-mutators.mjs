@@ -1,5 +1,5 @@
 // Measures mutators in Node over storage and a server in memory: a call until its watcher is called, calls that are
-// rebased on remote changes, a pull that acknowledges them, and a first pull.
+// replayed on remote changes, a pull that acknowledges them, and a first pull.
 //
 //     node scripts/studies/measure-mutators.mjs [--calls 10000] [--changes 10000] [--rows 100000] [--rounds 3]
 
@@ -139,7 +139,7 @@ console.log(
 );
 await db.close();
 
-const rebases = [];
+const replays = [];
 const acknowledgements = [];
 for (let round = 0; round < rounds; round++) {
   const [store, bind] = await bound();
@@ -158,7 +158,7 @@ for (let round = 0; round < rounds; round++) {
   next = remote(2, 'urgent');
   // Excludes the collection after so many commits, and the garbage of this script.
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-  rebases.push(await watched(() => bind.pull()));
+  replays.push(await watched(() => bind.pull()));
   if (bind.pending().length !== calls) throw new Error('calls are missing');
   if ((await store.get(keyOf(0))).state !== 'closed') throw new Error('calls were not replayed');
   await bind.push();
@@ -173,7 +173,7 @@ const told = (all) => {
   return `${ms(best(all).ms)}, longest slice of each round ${longest.map(ms).join(', ')}`;
 };
 console.log(
-  `${calls.toLocaleString('en')} calls rebased on ${changes.toLocaleString('en')} remote changes, the pull included: ${told(rebases)}`,
+  `${calls.toLocaleString('en')} calls replayed on ${changes.toLocaleString('en')} remote changes, the pull included: ${told(replays)}`,
 );
 console.log(
   `a pull of as many changes that acknowledges ${calls.toLocaleString('en')} calls: ${told(acknowledgements)}`,

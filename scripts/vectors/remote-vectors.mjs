@@ -41,11 +41,11 @@ const tailWith = (nth, change) =>
   withHead({ tail: FULL.tail.map((one, at) => (at === nth ? { ...one, ...change } : one)) });
 const logsWith = (nth, change) =>
   withHead({ logs: FULL.logs.map((one, at) => (at === nth ? { ...one, ...change } : one)) });
-const generationWith = (nth, change) => {
-  const generations = FULL.checkpoint.generations.map((one, at) =>
+const layerWith = (nth, change) => {
+  const layers = FULL.checkpoint.layers.map((one, at) =>
     at === nth ? { ...one, ...change } : one,
   );
-  return withHead({ checkpoint: { ...FULL.checkpoint, generations } });
+  return withHead({ checkpoint: { ...FULL.checkpoint, layers } });
 };
 const checkpointWith = (change) => withHead({ checkpoint: { ...FULL.checkpoint, ...change } });
 const blocksWith = (nth, change) =>
@@ -163,7 +163,7 @@ const refused = [
     'checkpoint',
   ],
   [
-    'a checkpoint without its generation',
+    'a checkpoint without its layer',
     'head',
     withHead({ checkpoint: { ...FULL.checkpoint, seq: 39 } }),
     'checkpoint',
@@ -184,28 +184,28 @@ const refused = [
   ['a block of 65,537 pushes', 'head', blocksWith(0, { pushes: 65_537 }), 'block 0'],
   ['a block that reaches into the next', 'head', blocksWith(0, { pushes: 27 }), 'block 1'],
   ['a block later than the checkpoint', 'head', blocksWith(1, { pushes: 13 }), 'block 1'],
-  ['generations out of order', 'head', generationWith(0, { seq: 38 }), 'generation 1'],
-  ['generation 0', 'head', generationWith(0, { seq: 0 }), 'generation 0'],
-  ['a generation without packs', 'head', generationWith(0, { packs: [] }), 'generation 0'],
-  ['a generation without rows', 'head', generationWith(0, { rows: NO_ROWS }), 'generation 0'],
+  ['layers out of order', 'head', layerWith(0, { seq: 38 }), 'layer 1'],
+  ['layer 0', 'head', layerWith(0, { seq: 0 }), 'layer 0'],
+  ['a layer without packs', 'head', layerWith(0, { packs: [] }), 'layer 0'],
+  ['a layer without rows', 'head', layerWith(0, { rows: NO_ROWS }), 'layer 0'],
   [
     'other rows of the checkpoint',
     'head',
-    generationWith(1, { rows: rows('elsewhere') }),
+    layerWith(1, { rows: rows('elsewhere') }),
     'checkpoint',
   ],
   [
     'a pack of zeros',
     'head',
-    generationWith(1, { packs: [{ ...pack('c'), name: ZERO }] }),
+    layerWith(1, { packs: [{ ...pack('c'), name: ZERO }] }),
     'pack 2',
   ],
-  ['a pack twice', 'head', generationWith(1, { packs: [pack('a')] }), 'pack 2'],
-  ['a pack without bytes', 'head', generationWith(1, { packs: [pack('c', 0)] }), 'pack 2'],
+  ['a pack twice', 'head', layerWith(1, { packs: [pack('a')] }), 'pack 2'],
+  ['a pack without bytes', 'head', layerWith(1, { packs: [pack('c', 0)] }), 'pack 2'],
   [
     'a pack above 16 MiB',
     'head',
-    generationWith(1, { packs: [pack('c', (16 << 20) + 1)] }),
+    layerWith(1, { packs: [pack('c', (16 << 20) + 1)] }),
     'pack 2',
   ],
   ['17 logs', 'head', withHead({ logCount: 17 }), 'logs'],

@@ -213,7 +213,7 @@ fn leaves(input: &mut Input<'_>) {
     if leaves.add(&delta).is_err() {
         return;
     }
-    // Edits of a later generation, if any.
+    // Edits of a later layer, if any.
     if later.len() > HEADER.len() && leaves.add(&later).is_err() {
         return;
     }

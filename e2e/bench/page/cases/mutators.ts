@@ -124,7 +124,7 @@ async function callsOf(app: App, rows: number): Promise<Sample> {
   return { value: percentile(times, 0.5), details: { 'p99, ms': percentile(times, 0.99) } };
 }
 
-async function rebaseOf(app: App, rows: number, queued: number): Promise<Sample> {
+async function replayOf(app: App, rows: number, queued: number): Promise<Sample> {
   const idAt = (nth: number) => idOf(Math.floor((nth * rows) / queued));
   const { value: fillMs } = await noticed(async () => {
     for (let nth = 0; nth < queued; nth += AT_ONCE) {
@@ -175,7 +175,7 @@ function actOf(name: string, openApp: (url: string) => Promise<App>): Act {
     const samples = {
       'first-pull': { ...pulled, ...also },
       call: await callsOf(opened, rows),
-      rebase: await rebaseOf(opened, rows, quick ? QUICK_QUEUED : QUEUED),
+      replay: await replayOf(opened, rows, quick ? QUICK_QUEUED : QUEUED),
     };
     await opened.close();
     return samples;
@@ -206,7 +206,7 @@ export const MUTATORS: Suite = {
     { name: 'first-pull', title: 'a first pull of all rows', unit: 'ms' },
     { name: 'call', title: 'a call of a mutator until a watcher hears of it, p50', unit: 'ms' },
     {
-      name: 'rebase',
+      name: 'replay',
       title: '10,000 calls that wait, made again on 10,000 changes of the server',
       unit: 'ms',
     },

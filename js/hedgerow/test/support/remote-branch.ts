@@ -3,7 +3,7 @@ import { HedgerowError } from '../../src/index.js';
 import {
   type BlockRecord,
   type DeltaRecord,
-  type Generation,
+  type Layer,
   type HeadRecord,
   NO_CHECKPOINT,
   type RowTree,
@@ -75,9 +75,9 @@ export const blockRecord = (from: Random, seq: number): BlockRecord => ({
 /** Moves the checkpoint to the head, as its packs would. */
 export function checkpointed(from: Random, head: HeadRecord): HeadRecord {
   const pack = { nameBytes: from.bytes(32), length: 1000, edits: 3 };
-  const generations = [{ seq: head.seq, rows: head.rows, packs: [pack] }];
+  const layers = [{ seq: head.seq, rows: head.rows, packs: [pack] }];
   const { seq, nonceBytes } = head;
-  const checkpoint = { seq, nonceBytes, history: [blockRecord(from, seq)], generations };
+  const checkpoint = { seq, nonceBytes, history: [blockRecord(from, seq)], layers };
   return { ...successorOf(head, authorOf(from, head)), checkpoint };
 }
 
@@ -137,7 +137,7 @@ export class Branch {
   checkpoint(
     rows: RowTree,
     delta: DeltaRecord | undefined,
-    generations: readonly Generation[] = [
+    layers: readonly Layer[] = [
       {
         seq: this.head.seq + 1,
         rows,
@@ -147,7 +147,7 @@ export class Branch {
   ): void {
     const author = authorOf(this.#from, this.head);
     const history = [blockRecord(this.#from, this.head.seq + 1)];
-    const checkpoint = { generations, history };
+    const checkpoint = { layers, history };
     this.head = withCheckpoint(this.#before, rows, delta, checkpoint, author, PLAIN_SCOPE);
   }
 

@@ -7,7 +7,7 @@ import { MAX_LOGS } from '../../src/sync/remote/format/format-limits.js';
 import type {
   BlockRecord,
   Checkpoint,
-  Generation,
+  Layer,
   HeadRecord,
   PackRecord,
   RowTree,
@@ -120,7 +120,7 @@ export async function randomBranch(
   const kept = at?.rows ?? base;
   const checkpointSeq = at?.seq ?? (base.count === 0 ? 0 : (whole[0]?.seq ?? seq + 1) - 1);
   const count = kept.count === 0 ? 0 : Math.min(checkpointSeq, 1 + from.below(4));
-  const generations = Array.from({ length: count }, (_, nth): Generation => {
+  const layers = Array.from({ length: count }, (_, nth): Layer => {
     const packs = Array.from({ length: 1 + from.below(20) }, () => packRecord(from));
     const isLast = nth === count - 1;
     return { seq: checkpointSeq - count + 1 + nth, rows: isLast ? kept : rowsOf(from), packs };
@@ -137,7 +137,7 @@ export async function randomBranch(
     app: from.below(2 ** 32),
     isCompacting: from.next() < 0.5,
     rows,
-    checkpoint: { seq: checkpointSeq, ...history(from, checkpointSeq), generations },
+    checkpoint: { seq: checkpointSeq, ...history(from, checkpointSeq), layers },
     logs: encoded.map(({ record }) => record),
     base: parts.at(-1)?.base ?? rows,
     tail: parts.at(-1)?.tail ?? [],

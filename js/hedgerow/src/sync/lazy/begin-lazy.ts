@@ -1,6 +1,6 @@
 /**
  * Begins a store that is only partly here, at the commit of a checkpoint, whose highest nodes come with the
- * directories. Later heads come to it by the edits of their tails and generations, which touch few leaves; where a
+ * directories. Later heads come to it by the edits of their tails and layers, which touch few leaves; where a
  * checkpoint was written again, it begins again.
  */
 
@@ -45,10 +45,10 @@ export async function begin(
   return true;
 }
 
-function isWorth({ generations }: Checkpoint): boolean {
-  const packs = generations.flatMap((generation) => generation.packs);
+function isWorth({ layers }: Checkpoint): boolean {
+  const packs = layers.flatMap((layer) => layer.packs);
   const rows = packs.filter(({ edits }) => edits > 0);
-  const hasDirectories = generations.every(({ packs: own }) => own[own.length - 1]?.edits === 0);
+  const hasDirectories = layers.every(({ packs: own }) => own[own.length - 1]?.edits === 0);
   return hasDirectories && rows.reduce((sum, { length }) => sum + length, 0) >= LEAST_BYTES;
 }
 
@@ -59,12 +59,12 @@ async function landTop(
   head: HeadRecord,
 ): Promise<Uint8Array> {
   const { checkpoint } = head;
-  const generations = await source.parts(head, checkpoint.generations);
+  const layers = await source.parts(head, checkpoint.layers);
   const rows = checkpointRows(checkpoint);
   await shared.prepareIds();
   const core = await lazyEngine(shared.host);
   // The newest first: the nodes that they name come after them.
-  const topBytes = concatBytes([...generations].reverse().map((parts) => parts.topBytes));
+  const topBytes = concatBytes([...layers].reverse().map((parts) => parts.topBytes));
   core.landTop(rows.rootBytes, topBytes);
   await store(shared, core);
   const isTop = ({ nodeBytes }: { readonly nodeBytes: Uint8Array }) =>
@@ -91,7 +91,7 @@ export async function land(
     [state.origin, state.checkpoint].map(async (commit) => {
       if (commit === undefined || sameBytes(commit, EMPTY_COMMIT)) return false;
       const rows = await readRowsRoot(shared, commit);
-      return checkpoint.generations.some((one) => sameRows(one.rows, rows));
+      return checkpoint.layers.some((one) => sameRows(one.rows, rows));
     }),
   );
   if (isOnTheWay.includes(true) || !isWorth(checkpoint)) return landCheckpoint(context, now, job);

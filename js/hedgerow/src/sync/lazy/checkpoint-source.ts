@@ -10,13 +10,13 @@ import { invalidRemote, NO_HASH } from '../remote/format/cursor.js';
 import { wholeDeltaBody } from '../remote/format/delta-body.js';
 import { decodeDirectory } from '../remote/format/directory.js';
 import {
-  type Generation,
   type HeadRecord,
+  type Layer,
   type RowTree,
   sameRows,
 } from '../remote/format/head-record.js';
 import { type Scope, scopeInside } from '../remote/format/suite.js';
-import { GenerationParts, type ObjectFrame } from './directories.js';
+import { LayerParts, type ObjectFrame } from './directories.js';
 
 /** The parts of a link that a source needs. */
 export type SourceContext = Pick<
@@ -34,10 +34,10 @@ const AT_ONCE = 6;
 /** Any head is good: reads by it are compared with the hashes of a known tree. */
 const NOTHING_SEEN = { repositoryBytes: undefined, seq: 0, epoch: 0, seenBytes: NO_HASH };
 
-/** The generations that lead to the rows of a checkpoint. */
+/** The layers that lead to the rows of a checkpoint. */
 export interface CheckpointBase {
   readonly head: HeadRecord;
-  readonly generations: readonly GenerationParts[];
+  readonly layers: readonly LayerParts[];
 }
 
 interface CachedFrame {
@@ -49,7 +49,7 @@ export class CheckpointSource {
   readonly #context: SourceContext;
   /** Its own `Heads`: the link needs the other one for pulls and pushes. */
   readonly #heads: Heads;
-  readonly #directories = new Map<string, Promise<GenerationParts>>();
+  readonly #directories = new Map<string, Promise<LayerParts>>();
   readonly #frames = new Map<string, CachedFrame>();
   #keptBytes = 0;
   #running = 0;
@@ -75,29 +75,28 @@ export class CheckpointSource {
   }
 
   /**
-   * Resolves to the generations up to the checkpoint whose rows were here last: rows that were not read since are
+   * Resolves to the layers up to the checkpoint whose rows were here last: rows that were not read since are
    * unchanged in them. Resolves to all of them if the head has lost that one, or for `isAll`.
    */
   async base(isAll = false): Promise<CheckpointBase> {
     const head = await this.head();
-    const { generations } = head.checkpoint;
+    const { layers } = head.checkpoint;
     const { shared, refs } = this.#context;
     const commit = refs.bytes('checkpoint');
-    let count = generations.length;
+    let count = layers.length;
     if (!isAll && commit?.some(Boolean)) {
       const rows = await rowsIfSound(shared, commit);
-      const nth =
-        rows === undefined ? -1 : generations.findIndex((one) => sameRows(one.rows, rows));
+      const nth = rows === undefined ? -1 : layers.findIndex((one) => sameRows(one.rows, rows));
       if (nth >= 0) count = nth + 1;
     }
-    return { head, generations: await this.parts(head, generations.slice(0, count)) };
+    return { head, layers: await this.parts(head, layers.slice(0, count)) };
   }
 
-  /** Reads the directories of generations: one request for each unknown one. */
-  parts(head: HeadRecord, generations: readonly Generation[]): Promise<GenerationParts[]> {
+  /** Reads the directories of layers: one request for each unknown one. */
+  parts(head: HeadRecord, layers: readonly Layer[]): Promise<LayerParts[]> {
     const scope = scopeInside(this.#context.scope, head);
-    const known = generations.map((generation) => {
-      const last = generation.packs[generation.packs.length - 1];
+    const known = layers.map((layer) => {
+      const last = layer.packs[layer.packs.length - 1];
       if (last === undefined || last.edits > 0) {
         const message =
           'the remote has no directory: a version before has written it, clone it whole';
@@ -106,7 +105,7 @@ export class CheckpointSource {
       const path = objectPath('p', last.nameBytes);
       const found = this.#directories.get(path);
       if (found !== undefined) return found;
-      const fetching = this.#directory(generation, path, last.nameBytes, scope);
+      const fetching = this.#directory(layer, path, last.nameBytes, scope);
       this.#directories.set(path, fetching);
       fetching.catch(() => this.#directories.delete(path));
       return fetching;
@@ -115,18 +114,18 @@ export class CheckpointSource {
   }
 
   async #directory(
-    generation: Generation,
+    layer: Layer,
     path: string,
     nameBytes: Uint8Array,
     scope: Scope,
-  ): Promise<GenerationParts> {
+  ): Promise<LayerParts> {
     const { tools } = this.#context;
     const bytes = await this.#get(path, undefined);
     verifyObjectName('directory', nameBytes, bytes, tools.hash);
     const directory = await decodeDirectory(bytes, tools.inflate, scope);
-    const parts = GenerationParts.of(generation, directory, scope);
+    const parts = LayerParts.of(layer, directory, scope);
     if (parts !== undefined) return parts;
-    throw invalidRemote('directory', 'it is of another generation', 0);
+    throw invalidRemote('directory', 'it is of another layer', 0);
   }
 
   async #get(path: string, range: ObjectFrame['range'] | undefined): Promise<Uint8Array> {

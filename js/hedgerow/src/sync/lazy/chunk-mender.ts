@@ -13,7 +13,7 @@ import { hashPrefix } from '../remote/format/directory.js';
 import type { HeadRecord } from '../remote/format/head-record.js';
 import { scopeInside } from '../remote/format/suite.js';
 import { CheckpointSource } from './checkpoint-source.js';
-import type { GenerationParts } from './directories.js';
+import type { LayerParts } from './directories.js';
 import { store, storeAgain } from './store-segments.js';
 
 /** Makes the function that a repair calls. */
@@ -62,11 +62,11 @@ class Mender {
     return range.lte === undefined ? false : this.#findRows(head, range.lte);
   }
 
-  /** Looks for an internal node in the generations, from the first on, which is the longest. */
+  /** Looks for an internal node in the layers, from the first on, which is the longest. */
   async #findNode(head: HeadRecord): Promise<boolean> {
     const { shared } = this.#inspection.branchHead;
-    for (const generation of head.checkpoint.generations) {
-      const [parts] = (await this.#source.parts(head, [generation])) as [GenerationParts];
+    for (const layer of head.checkpoint.layers) {
+      const [parts] = (await this.#source.parts(head, [layer])) as [LayerParts];
       const places = parts.nodesAt(hashPrefix(this.#hashBytes));
       const frames = [parts.topBytes, ...(await Promise.all(this.#source.frames(places)))];
       const wanted = new Set([this.#fault.chunk]);
@@ -78,7 +78,7 @@ class Mender {
   }
 
   /**
-   * Makes a node of the rows in its range, or the value of a key: of the rows of the first generation, then with the
+   * Makes a node of the rows in its range, or the value of a key: of the rows of the first layer, then with the
    * changes of the next, and so on to the last entry of the tail. The hash shows when the rows are right.
    */
   async #findRows(head: HeadRecord, lte: string): Promise<boolean> {
@@ -108,13 +108,13 @@ class Mender {
     return core.make(op, { hashBytes, lastKey, count: rows });
   }
 
-  /** Yields the edits of the range, generation by generation, then entry by entry. */
+  /** Yields the edits of the range, layer by layer, then entry by entry. */
   async *#steps(head: HeadRecord, lastKey: Uint8Array): AsyncGenerator<Uint8Array[], void, void> {
     const { gt, gte } = this.#fault.range;
     const from = gt ?? gte;
     const job = {};
-    for (const generation of head.checkpoint.generations) {
-      const [parts] = (await this.#source.parts(head, [generation])) as [GenerationParts];
+    for (const layer of head.checkpoint.layers) {
+      const [parts] = (await this.#source.parts(head, [layer])) as [LayerParts];
       const end = parts.rows[parts.frameOf(lastKey) + 1]?.firstKey;
       const places = parts.between(from === undefined ? undefined : utf8(from), end);
       yield await Promise.all(this.#source.frames(places));

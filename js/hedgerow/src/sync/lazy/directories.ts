@@ -1,8 +1,8 @@
-/** Reads the directories of a checkpoint: the frames of rows, and of nodes, in each generation. */
+/** Reads the directories of a checkpoint: the frames of rows, and of nodes, in each layer. */
 
 import { objectPath } from '../remote/format/content-names.js';
 import type { Directory } from '../remote/format/directory.js';
-import type { Generation, PackRecord } from '../remote/format/head-record.js';
+import type { Layer, PackRecord } from '../remote/format/head-record.js';
 import {
   type FramedKind,
   type FramePlace,
@@ -34,8 +34,8 @@ export interface NodePlace extends ObjectFrame {
   readonly nth: number;
 }
 
-/** The frames in the directory of a generation. */
-export class GenerationParts {
+/** The frames in the directory of a layer. */
+export class LayerParts {
   /** In the order of keys. */
   readonly rows: readonly RowPlace[];
   /** In the order of keys. */
@@ -69,12 +69,8 @@ export class GenerationParts {
     this.nodes = nodes;
   }
 
-  /** Returns the parts of a generation; `undefined` if the directory is of another one. */
-  static of(
-    { packs }: Generation,
-    directory: Directory,
-    scope: Scope,
-  ): GenerationParts | undefined {
+  /** Returns the parts of a layer; `undefined` if the directory is of another one. */
+  static of({ packs }: Layer, directory: Directory, scope: Scope): LayerParts | undefined {
     const rows = packs.filter(({ edits }) => edits > 0);
     // The last one is the directory itself.
     const objects = packs.filter(({ edits }) => edits === 0).slice(0, -1);
@@ -91,7 +87,7 @@ export class GenerationParts {
     const isSame =
       ofRows.length === directory.packs.length && ofNodes.length === directory.nodes.length;
     const fits = isSame && all.flat().every((one) => one.fits);
-    return fits ? new GenerationParts(ofRows, ofNodes, directory) : undefined;
+    return fits ? new LayerParts(ofRows, ofNodes, directory) : undefined;
   }
 
   /** Returns the frames of nodes whose hashes begin with `start`. */

@@ -1,6 +1,6 @@
 /**
  * Fetches nodes that are at the remote. For a leaf it fetches its rows: the frames that have them, from each
- * generation. It makes all leaves of these frames at once, as far as their parents are known, and stores them.
+ * layer. It makes all leaves of these frames at once, as far as their parents are known, and stores them.
  */
 
 import { HedgerowError } from '../../base/errors.js';
@@ -12,7 +12,7 @@ import type { HashFunction } from '../remote/format/content-names.js';
 import { hashPrefix } from '../remote/format/directory.js';
 import type { CheckpointSource } from './checkpoint-source.js';
 import { compareBytes } from './compare-bytes.js';
-import type { GenerationParts, NodePlace, RowPlace } from './directories.js';
+import type { LayerParts, NodePlace, RowPlace } from './directories.js';
 import { FrameReadahead } from './frame-readahead.js';
 import type { LazySegments } from './lazy-segments.js';
 import { Parents } from './parents.js';
@@ -31,7 +31,7 @@ interface Target extends FarNode {
   readonly segment: number;
 }
 
-/** Frames of the first generation that follow each other, by their numbers, with the leaves in them. */
+/** Frames of the first layer that follow each other, by their numbers, with the leaves in them. */
 interface Run {
   from: number;
   to: number;
@@ -105,11 +105,9 @@ export class Fetcher {
 
   async #fetchDamaged(named: FarNodeIndex): Promise<void> {
     await this.#shared.prepareIds();
-    const { generations } = await this.#source.base(true);
-    const places = [...named.damaged.values()].flatMap((hashBytes) =>
-      placesOf(generations, hashBytes),
-    );
-    const tops = generations.map(({ topBytes }) => topBytes);
+    const { layers } = await this.#source.base(true);
+    const places = [...named.damaged.values()].flatMap((hashBytes) => placesOf(layers, hashBytes));
+    const tops = layers.map(({ topBytes }) => topBytes);
     const frames = [...tops, ...(await Promise.all(this.#source.frames(places)))];
     const found = await storeAgain(this.#shared, this.#hash, frames, named.damaged);
     for (const [name, nodeBytes] of found) {
@@ -125,11 +123,11 @@ export class Fetcher {
     for (const isAll of [false, true]) {
       // The frames were damaged on their way, or the remote has others by now.
       if (isAll) this.#source.forget();
-      const { generations } = await this.#source.base(isAll);
+      const { layers } = await this.#source.base(isAll);
       const left = targets.filter(({ name }) => !made.has(name));
-      const places = left.flatMap(({ hashBytes }) => placesOf(generations, hashBytes));
+      const places = left.flatMap(({ hashBytes }) => placesOf(layers, hashBytes));
       if (isAll && places.length < left.length) throw buildChangedRowsError(left[0] as Target);
-      if (generations[0] !== undefined) this.#lookAheadNodes(generations[0], places);
+      if (layers[0] !== undefined) this.#lookAheadNodes(layers[0], places);
       const frames = await Promise.all(this.#source.frames(places));
       const core = await lazyEngine(this.#shared.host);
       for (const frame of new Set(frames)) core.landNodes(frame);
@@ -153,14 +151,13 @@ export class Fetcher {
     for (const isAll of [false, true]) {
       // The frames were damaged on their way, or the remote has others by now.
       if (isAll) this.#source.forget();
-      const { generations } = await this.#source.base(isAll);
-      const [first] = generations;
+      const { layers } = await this.#source.base(isAll);
+      const [first] = layers;
       if (first === undefined || first.rows.length === 0) break;
       // If its parent does not show where a leaf begins, the leaf may begin in the frame before.
       for (let back = 0; back < 2 && left.length > 0; back++) {
         for (const batch of batches(runsOf(first, left, back))) {
-          for (const [name, bytes] of await this.#makeAll(generations, batch))
-            made.set(name, bytes);
+          for (const [name, bytes] of await this.#makeAll(layers, batch)) made.set(name, bytes);
         }
         left = left.filter(({ name }) => !made.has(name));
       }
@@ -170,9 +167,9 @@ export class Fetcher {
   }
 
   /** Makes the wanted leaves of some runs of frames, and the leaves that come with them. */
-  async #makeAll(generations: readonly GenerationParts[], runs: readonly Run[]): Promise<Chunks> {
-    const [first] = generations as [GenerationParts];
-    const places = generations.flatMap((parts, nth) =>
+  async #makeAll(layers: readonly LayerParts[], runs: readonly Run[]): Promise<Chunks> {
+    const [first] = layers as [LayerParts];
+    const places = layers.flatMap((parts, nth) =>
       runs.flatMap(({ from, to }) => {
         if (nth === 0) return first.rows.slice(from, to + 1);
         const begin = from === 0 ? undefined : first.rows[from]?.firstKey;
@@ -219,7 +216,7 @@ export class Fetcher {
   }
 
   /** Finds the other leaves that are entirely in the frames of a run. */
-  async #others(first: GenerationParts, { from, to, targets }: Run): Promise<FarNode[]> {
+  async #others(first: LayerParts, { from, to, targets }: Run): Promise<FarNode[]> {
     const wanted = new Set(targets.map(({ name }) => name));
     const begin = (first.rows[from] as RowPlace).firstKey;
     const end = first.rows[to + 1]?.firstKey;
@@ -237,7 +234,7 @@ export class Fetcher {
   }
 
   /** Fetches the next frames for a reader that goes from frame to frame. */
-  #lookAhead(first: GenerationParts, runs: readonly Run[]): void {
+  #lookAhead(first: LayerParts, runs: readonly Run[]): void {
     const [only] = runs;
     if (only === undefined || runs.length > 1) return;
     const [from, to] = this.#rowsAhead.next(only.from, only.to);
@@ -245,7 +242,7 @@ export class Fetcher {
   }
 
   /** Does the same for nodes, which are in the order of keys, too. */
-  #lookAheadNodes(first: GenerationParts, places: readonly NodePlace[]): void {
+  #lookAheadNodes(first: LayerParts, places: readonly NodePlace[]): void {
     const [only] = places;
     if (only === undefined || places.length > 1 || first.nodes[only.nth] !== only) return;
     const [from, to] = this.#nodesAhead.next(only.nth, only.nth);
@@ -254,15 +251,12 @@ export class Fetcher {
 }
 
 /** Finds the frames that may have an internal node. */
-function placesOf(
-  generations: readonly GenerationParts[],
-  hashBytes: Uint8Array,
-): readonly NodePlace[] {
-  return generations.flatMap((parts) => parts.nodesAt(hashPrefix(hashBytes)));
+function placesOf(layers: readonly LayerParts[], hashBytes: Uint8Array): readonly NodePlace[] {
+  return layers.flatMap((parts) => parts.nodesAt(hashPrefix(hashBytes)));
 }
 
 /** Finds the runs of frames with the rows of leaves; with `back`, so many frames more before each. */
-function runsOf(first: GenerationParts, targets: readonly Target[], back: number): Run[] {
+function runsOf(first: LayerParts, targets: readonly Target[], back: number): Run[] {
   const last = first.rows.length - 1;
   const at = (key: Uint8Array) => Math.min(last, Math.max(0, first.frameOf(key)));
   const sorted = targets

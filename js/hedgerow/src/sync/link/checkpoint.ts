@@ -6,7 +6,7 @@ import { objectPath } from '../remote/format/content-names.js';
 import type { RowFrames } from '../remote/format/directory.js';
 import { firstKeyOf } from '../remote/format/first-key.js';
 import { FRAME_BYTES, MAX_FRAMES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/format-limits.js';
-import type { Generation, HeadRecord, PackRecord, RowTree } from '../remote/format/head-record.js';
+import type { HeadRecord, Layer, PackRecord, RowTree } from '../remote/format/head-record.js';
 import { checkpointRows, packsOf, sameRows } from '../remote/format/head-record.js';
 import { encodeFrames } from '../remote/format/pack-write.js';
 import { type Scope, scopeInside } from '../remote/format/suite.js';
@@ -17,15 +17,15 @@ import { writeDirectory } from './write-directory.js';
 
 /** Uploads at the same time. */
 const AT_ONCE = 4;
-/** Most generations: a reader that was away finds its rows in one of them. */
-const MAX_GENERATIONS = 16;
-/** Most generations before a lazy clone makes one of all rows. */
+/** Most layers: a reader that was away finds its rows in one of them. */
+const MAX_LAYERS = 16;
+/** Most layers before a lazy clone makes one of all rows. */
 const MOST_OF_PARTLY = 48;
 /** Most packs of a head: they take a third of it. */
 const MAX_PACKS = 512;
 
 /**
- * Writes the packs of a checkpoint at a commit that has rows, and returns its generations: the earlier ones, and a new
+ * Writes the packs of a checkpoint at a commit that has rows, and returns its layers: the earlier ones, and a new
  * one with the changes since. Returns a single one of all rows if the later ones are as long as the first, or too many.
  */
 export async function makeCheckpoint(
@@ -34,33 +34,31 @@ export async function makeCheckpoint(
   { checkpoint: commit }: Pick<LinkState, 'checkpoint'>,
   to: { readonly commitBytes: Uint8Array; readonly rows: RowTree; readonly seq: number },
   job: SyncJob,
-): Promise<Generation[]> {
+): Promise<Layer[]> {
   const before = head.checkpoint;
   const scope = scopeInside(context.scope, head);
   const { seq, rows } = to;
-  if (commit !== undefined && before.generations.length > 0 && commit.some(Boolean)) {
+  if (commit !== undefined && before.layers.length > 0 && commit.some(Boolean)) {
     const isKnown = sameRows(await readRowsRoot(context.shared, commit), checkpointRows(before));
     // A lazy clone would have to fetch all rows to write them again: another device does that.
-    const isPartly = context.land !== undefined && before.generations.length < MOST_OF_PARTLY;
-    if (isKnown && (isPartly || hasRoom(before.generations))) {
+    const isPartly = context.land !== undefined && before.layers.length < MOST_OF_PARTLY;
+    if (isKnown && (isPartly || hasRoom(before.layers))) {
       const packs = await writePacks(context, commit, to.commitBytes, scope, job);
-      return packs.length === 0
-        ? before.generations.slice()
-        : [...before.generations, { seq, rows, packs }];
+      return packs.length === 0 ? before.layers.slice() : [...before.layers, { seq, rows, packs }];
     }
   }
   const packs = await writePacks(context, EMPTY_COMMIT, to.commitBytes, scope, job);
   return [{ seq, rows, packs }];
 }
 
-/** Returns whether another generation costs a clone less than it saves. */
-function hasRoom(generations: readonly Generation[]): boolean {
+/** Returns whether another layer costs a clone less than it saves. */
+function hasRoom(layers: readonly Layer[]): boolean {
   const lengthOf = (packs: readonly PackRecord[]) =>
     packs.reduce((sum, { length }) => sum + length, 0);
-  const [first, ...later] = generations.map(({ packs }) => lengthOf(packs));
+  const [first, ...later] = layers.map(({ packs }) => lengthOf(packs));
   const added = later.reduce((sum, length) => sum + length, 0);
-  const packs = packsOf({ generations }).length;
-  return generations.length < MAX_GENERATIONS && packs < MAX_PACKS && added < (first ?? 0);
+  const packs = packsOf({ layers }).length;
+  return layers.length < MAX_LAYERS && packs < MAX_PACKS && added < (first ?? 0);
 }
 
 /** Makes and puts the packs that lead from one commit to another, and the directory for readers of parts of them. */

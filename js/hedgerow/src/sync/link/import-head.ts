@@ -64,8 +64,8 @@ async function checkContinues(
 }
 
 /**
- * Finds the rows after this push: in its entry of the tail, in the head, or in a generation of the checkpoint. A
- * checkpoint may have no entry for its push. A generation has no nonce, so it may be another device's of that number.
+ * Finds the rows after this push: in its entry of the tail, in the head, or in a layer of the checkpoint. A
+ * checkpoint may have no entry for its push. A layer has no nonce, so it may be another device's of that number.
  */
 function ownRows(
   head: HeadRecord,
@@ -75,7 +75,7 @@ function ownRows(
   const entry = tail.find((one) => sameBytes(one.nonceBytes, nonceBytes));
   if (entry !== undefined) return entry.rows;
   if (sameBytes(head.nonceBytes, nonceBytes)) return head.rows;
-  return head.checkpoint.generations.find((one) => one.seq === seq)?.rows;
+  return head.checkpoint.layers.find((one) => one.seq === seq)?.rows;
 }
 
 /**

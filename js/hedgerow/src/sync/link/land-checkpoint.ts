@@ -4,7 +4,7 @@
  * here, the applied ones are committed. A separate ref keeps this commit until all packs are applied, so a clone that
  * was cut off goes on with the next pack:
  *
- *     landed  number of the generation : f64 | packs of it that were applied : f64 | start of the last one's name : 16
+ *     landed  number of the layer : f64 | packs of it that were applied : f64 | start of the last one's name : 16
  */
 
 import { sameBytes } from '../../base/bytes.js';
@@ -17,7 +17,7 @@ import { objectPath } from '../remote/format/content-names.js';
 import { invalidRemote } from '../remote/format/cursor.js';
 import {
   checkpointRows,
-  type Generation,
+  type Layer,
   type PackRecord,
   packsOf,
 } from '../remote/format/head-record.js';
@@ -40,8 +40,8 @@ const keptOf = new WeakMap<SyncContext, Map<string, Uint8Array>>();
 
 /** A pack, and its place in the checkpoint. */
 interface CheckpointPack {
-  readonly generation: Generation;
-  /** Its number in the generation. */
+  readonly layer: Layer;
+  /** Its number in the layer. */
   readonly nth: number;
   readonly pack: PackRecord;
 }
@@ -105,16 +105,14 @@ interface CheckpointImport {
   readonly wanted: readonly CheckpointPack[];
 }
 
-/** Finds where to begin: where a clone was cut off, at a generation that is here, or without rows. */
+/** Finds where to begin: where a clone was cut off, at a layer that is here, or without rows. */
 async function begin(
   { shared, refs, durability }: SyncContext,
   { state, seen }: HeadUpdate,
 ): Promise<CheckpointImport | undefined> {
-  const { generations } = seen.head.checkpoint;
-  const all = generations.flatMap((generation) =>
-    generation.packs
-      .filter(hasRows)
-      .map((pack, nth): CheckpointPack => ({ generation, nth, pack })),
+  const { layers } = seen.head.checkpoint;
+  const all = layers.flatMap((layer) =>
+    layer.packs.filter(hasRows).map((pack, nth): CheckpointPack => ({ layer, nth, pack })),
   );
   const progress = progressOf(refs.bytes('landed'));
   let done = progress === undefined ? 0 : 1 + all.findIndex((one) => isLast(one, progress));
@@ -125,8 +123,8 @@ async function begin(
     for (const commitBytes of [state.origin, state.checkpoint]) {
       if (commitBytes === undefined) continue;
       const { rootBytes } = await readRowsRoot(shared, commitBytes);
-      const nth = generations.findIndex(({ rows }) => sameBytes(rows.rootBytes, rootBytes));
-      const before = packsOf({ generations: generations.slice(0, nth + 1) });
+      const nth = layers.findIndex(({ rows }) => sameBytes(rows.rootBytes, rootBytes));
+      const before = packsOf({ layers: layers.slice(0, nth + 1) });
       const packs = before.filter(hasRows).length;
       if (packs > done) [from, done] = [commitBytes, packs];
     }
@@ -239,10 +237,10 @@ async function fetchPack(
 }
 
 /** Returns the bytes of the ref `landed` after this pack was applied. */
-function bytesOf({ generation, nth, pack }: CheckpointPack): Uint8Array {
+function bytesOf({ layer, nth, pack }: CheckpointPack): Uint8Array {
   const bytes = new Uint8Array(32);
   const view = new DataView(bytes.buffer);
-  view.setFloat64(0, generation.seq, true);
+  view.setFloat64(0, layer.seq, true);
   view.setFloat64(8, nth + 1, true);
   bytes.set(pack.nameBytes.subarray(0, NAME_BYTES), NAME_BYTES);
   return bytes;

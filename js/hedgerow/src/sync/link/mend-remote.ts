@@ -50,15 +50,14 @@ export async function mendRemote(
       const to = { commitBytes, rows, seq };
       // Without a known checkpoint the packs have all rows.
       const from = { checkpoint: undefined };
-      const generations =
-        rows.count === 0 ? [] : await makeCheckpoint(context, before, from, to, job);
+      const layers = rows.count === 0 ? [] : await makeCheckpoint(context, before, from, to, job);
       const scope = scopeInside(context.scope, before);
       const push = { seq, nonceBytes };
       const history = await extendHistory(context, before, push, job).catch((cause) => {
         faultOfRemote(cause);
         return beginHistory(context, before, [push], job);
       });
-      const checkpoint = { generations, history };
+      const checkpoint = { layers, history };
       const next = withCheckpoint(before, rows, undefined, checkpoint, author, scope);
       const wanted = { head: next, edits: undefined };
       const swapped = await swap(context, wanted, commitBytes, job, refusals);

@@ -250,11 +250,11 @@ async function nextHead(context: SyncContext, wanted: HeadDraft, job: SyncJob): 
   const { extendHistory } = await histories();
   const history = await extendHistory(context, wanted.before, { seq, nonceBytes }, job);
   const to = { commitBytes, rows, seq };
-  const generations =
+  const layers =
     rows.count === 0
       ? []
       : await (await checkpoints()).makeCheckpoint(context, before, state, to, job);
-  const checkpoint = { generations, history };
+  const checkpoint = { layers, history };
   const head = withCheckpoint(before, rows, delta, checkpoint, author, scope);
   return { head, edits: made === 'too-long' ? undefined : made.edits };
 }
@@ -281,7 +281,7 @@ export async function swap(
   const { seq, epoch } = head;
   const push = seenPush(head);
   const marks = stateMoves(head.repositoryBytes, head.writerBytes, { seq, hashBytes, epoch, push });
-  const isCheckpoint = head.checkpoint.seq === seq && head.checkpoint.generations.length > 0;
+  const isCheckpoint = head.checkpoint.seq === seq && head.checkpoint.layers.length > 0;
   const moves = { origin: commitBytes, fork: commitBytes, ...marks };
   // If another tab has moved a ref, the next pull finds this push in the head.
   await refs.move(isCheckpoint ? { ...moves, checkpoint: commitBytes } : moves, durability);

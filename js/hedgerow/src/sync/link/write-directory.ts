@@ -1,6 +1,6 @@
 /**
- * Writes the objects for readers of only some rows of a generation: its new internal nodes, and its directory. The
- * generation lists both with its packs, with 0 edits: first the objects of nodes, if there are any, then the directory.
+ * Writes the objects for readers of only some rows of a layer: its new internal nodes, and its directory. The
+ * layer lists both with its packs, with 0 edits: first the objects of nodes, if there are any, then the directory.
  */
 
 import * as Status from '../../base/abi/status.js';
@@ -29,8 +29,8 @@ interface NewNode {
   readonly hashBytes: Uint8Array;
 }
 
-/** A generation whose packs are written. */
-export interface NewGeneration {
+/** A layer whose packs are written. */
+export interface NewLayer {
   readonly from: Uint8Array;
   readonly to: Uint8Array;
   readonly packs: readonly RowFrames[];
@@ -38,10 +38,10 @@ export interface NewGeneration {
   readonly scope: Scope;
 }
 
-/** Puts the nodes and the directory of the generation that leads from `from` to `to`; resolves to their records. */
+/** Puts the nodes and the directory of the layer that leads from `from` to `to`; resolves to their records. */
 export async function writeDirectory(
   context: SyncContext,
-  { from, to, packs, scope }: NewGeneration,
+  { from, to, packs, scope }: NewLayer,
   job: SyncJob,
 ): Promise<PackRecord[]> {
   const { remote, tools } = context;

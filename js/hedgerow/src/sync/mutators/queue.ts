@@ -46,8 +46,8 @@ export interface MutatorServerRecord {
   readonly isFilled: boolean;
   /** Counts the changes of that branch. */
   readonly pulls: number;
-  /** The count of changes up to which the rows of the app are rebased. */
-  readonly rebased: number;
+  /** The count of changes up to which the queue is replayed. */
+  readonly replayed: number;
 }
 
 /** A call as it is stored. */
@@ -118,7 +118,7 @@ export function freshRecord(before?: MutatorServerRecord): MutatorServerRecord {
     reached: 0,
     pushes: 0,
     pulls: 0,
-    rebased: 0,
+    replayed: 0,
     isFilled: false,
   };
   return { ...(before ?? first), clientGroupID: unique(), clientID: unique(), ...counts };

@@ -15,8 +15,8 @@ import { mergeDraft } from './draft.js';
 import { pullCallsOnce, startOver } from './pull-calls.js';
 import { pushAll } from './push-calls.js';
 import type { EditQueue } from './queue.js';
-import { rebaseCalls } from './rebase.js';
 import { failedHere, toldRejection } from './rejections.js';
+import { replayQueue } from './replay-queue.js';
 import type {
   MergingName,
   MutatorCalls,
@@ -59,7 +59,7 @@ export class ServerLink<M extends Mutators> {
   /** Errors of this session, by the places of calls. */
   readonly #errors = new Map<number, unknown>();
   /** Earlier calls may have had no effect: another version of the app may have run. */
-  #mustRebase: boolean;
+  #mustReplay: boolean;
 
   /** Call `mutators()` instead. */
   constructor(context: ServerContext, builder: IndexBuilder | undefined) {
@@ -75,7 +75,7 @@ export class ServerLink<M extends Mutators> {
       if (builder) void store.changes.note(builder.close());
     };
     store.changes.closing.addEventListener('abort', closeBuilder, { once: true });
-    this.#mustRebase = queue.size > 0;
+    this.#mustReplay = queue.size > 0;
     const names = Object.keys(context.options.mutators);
     const calls = names.map(
       (name) => [name, (args: unknown) => this.#calls.make(name, args)] as const,
@@ -219,7 +219,7 @@ export class ServerLink<M extends Mutators> {
       return (await unlessMoved(queue.alone(edit).then(() => true))) === true;
     }, signal);
     if (isDropped && error !== undefined) this.#errors.set(place, error);
-    if (isDropped) await this.#rebase(signal);
+    if (isDropped) await this.#replay(signal);
     return isDropped;
   }
 
@@ -264,12 +264,12 @@ export class ServerLink<M extends Mutators> {
   async #pull(job: PullJob): Promise<ServerPull> {
     const { signal } = job;
     const { queue } = this.#context;
-    const before = await this.#rebaseIfDue(signal);
+    const before = await this.#replayIfDue(signal);
     for (let tries = 0; ; tries++) {
       const { clientGroupID } = queue.record;
       const pulled = await pullCallsOnce(this.#context, job);
       if (pulled === 'news' || pulled === 'nothing') {
-        const acknowledged = before + (await this.#rebaseIfDue(signal));
+        const acknowledged = before + (await this.#replayIfDue(signal));
         return { hasNews: pulled === 'news', acknowledged, pending: queue.size };
       }
       if (pulled === 'unknown-client') await this.#startOver(clientGroupID);
@@ -307,16 +307,16 @@ export class ServerLink<M extends Mutators> {
     if (sent !== undefined) notify(this.#context.options.onReset, { sent });
   }
 
-  async #rebaseIfDue(signal: AbortSignal | undefined): Promise<number> {
+  async #replayIfDue(signal: AbortSignal | undefined): Promise<number> {
     const { record } = this.#context.queue;
-    if (this.#mustRebase || record.rebased !== record.pulls) return this.#rebase(signal);
+    if (this.#mustReplay || record.replayed !== record.pulls) return this.#replay(signal);
     await this.#tellRejected();
     return 0;
   }
 
-  async #rebase(signal: AbortSignal | undefined): Promise<number> {
-    const { acknowledged, rejections } = await rebaseCalls(this.#context, signal);
-    this.#mustRebase = false;
+  async #replay(signal: AbortSignal | undefined): Promise<number> {
+    const { acknowledged, rejections } = await replayQueue(this.#context, signal);
+    this.#mustReplay = false;
     const { queue, options } = this.#context;
     for (const { call, error } of rejections) {
       const { place } = call;

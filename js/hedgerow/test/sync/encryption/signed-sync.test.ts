@@ -347,11 +347,11 @@ it('the longest head has room for its signature, and no writer makes a longer on
   const second = appended(first, treeOf(from), inline(from, 9), authorOf(from, first));
   const base = checkpointed(from, second);
   const longer = (packs: number, name: number) => {
-    const [generation] = base.checkpoint.generations;
-    const one = generation?.packs[0];
-    if (!generation || !one) throw new Error('there is a pack');
+    const [layer] = base.checkpoint.layers;
+    const one = layer?.packs[0];
+    if (!layer || !one) throw new Error('there is a pack');
     const all = Array.from({ length: packs }, () => ({ ...one, nameBytes: from.bytes(32) }));
-    const checkpoint = { ...base.checkpoint, generations: [{ ...generation, packs: all }] };
+    const checkpoint = { ...base.checkpoint, layers: [{ ...layer, packs: all }] };
     const sums = [{ name: 's'.repeat(name), rootBytes: from.bytes(32), sum: 1n }];
     return { ...base, checkpoint, sums };
   };
@@ -367,7 +367,7 @@ it('the longest head has room for its signature, and no writer makes a longer on
   expect(await stored(inner)).toHaveLength(65_536);
   const read = await reads(inner).readHead('main');
   expect(read?.bytes).toEqual(bytes);
-  expect((await decodeHead(bytes, PLAIN_SCOPE)).checkpoint.generations[0]?.packs).toHaveLength(
+  expect((await decodeHead(bytes, PLAIN_SCOPE)).checkpoint.layers[0]?.packs).toHaveLength(
     packs,
   );
   const salt = from.bytes(16);

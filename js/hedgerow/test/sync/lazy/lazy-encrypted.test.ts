@@ -108,7 +108,7 @@ it('a wrong or missing key of the remote fails at once; a store asks for a late 
   });
 });
 
-it('a clone reads generations of several keys, and asks for each key at its first use', async () => {
+it('a clone reads layers of several keys, and asks for each key at its first use', async () => {
   const { remote, from, link } = await published(ROWS, 30, { encryption: keys });
   const turned = await from.remote(remote, {
     name: 'turned',
@@ -147,7 +147,7 @@ const isRefusal = (cause: unknown) =>
 
 /** Returns all frames of a remote, as its directory leads to them. */
 async function framesOf(remote: Remote, scope: Scope, head: HeadRecord) {
-  const packs = head.checkpoint.generations.flatMap((one) => one.packs);
+  const packs = head.checkpoint.layers.flatMap((one) => one.packs);
   const names = packs.map(({ nameBytes }) => objectPath('p', nameBytes));
   const directoryBytes = (await remote.get(names.at(-1) as `p/${string}`)) as Uint8Array;
   const directory = await decodeDirectory(directoryBytes, inflate, scope);
@@ -178,7 +178,7 @@ async function smallRemote(encryption: RemoteEncryption | undefined) {
     await link.push();
     const { bytes } = (await remote.readHead('main')) as RemoteHead;
     const head = await decodeHead(bytes, headScope);
-    if (head.checkpoint.generations.length === 0) continue;
+    if (head.checkpoint.layers.length === 0) continue;
     await db.close();
     return { remote, head, scope: scopeInside(headScope, head) };
   }

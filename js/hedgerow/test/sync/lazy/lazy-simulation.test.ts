@@ -76,7 +76,7 @@ async function grow(
     if (pushes % 10 > 0) continue;
     const scope = { ...PLAIN_SCOPE, ...encryption, contextBytes: utf8('main') };
     const head = await decodeHead((await remote.readHead('main'))?.bytes as Uint8Array, scope);
-    if (head.checkpoint.generations.length === 0) continue;
+    if (head.checkpoint.layers.length === 0) continue;
     const copy = memoryRemote({ now: () => BEGIN });
     await copyRemote(remote, copy);
     grown.push(copy);

@@ -50,8 +50,8 @@ it('a push writes a checkpoint without reading all rows, also when all are due t
     await from.putMany(rows);
     await source.push();
   }
-  const generations = async () => (await headOf(remote)).checkpoint.generations.length;
-  const before = await generations();
+  const layers = async () => (await headOf(remote)).checkpoint.layers.length;
+  const before = await layers();
   // A tail of so many rows would apply to all leaves.
   expect((await headOf(remote)).tail).toEqual([]);
   const { db, link } = await lazy(remote, memory());
@@ -59,7 +59,7 @@ it('a push writes a checkpoint without reading all rows, also when all are due t
     await db.put(keyOf(nth), nth);
     await link.push();
   }
-  expect(await generations()).toBe(before + 1);
+  expect(await layers()).toBe(before + 1);
   const bytes = (await remote.list('p/')).reduce((sum, { length }) => sum + length, 0);
   expect(link.traffic.receivedBytes).toBeLessThan(bytes / 4);
   await source.pull();
@@ -73,7 +73,7 @@ it('a clone follows added checkpoints, and a checkpoint of all rows', async () =
   await late.db.put(`${keyOf(5)} late`, 'late');
   const chance = random(3);
   for (let round = 0; round < 6; round++) {
-    // Too many for a tail: each is a generation, or all rows again.
+    // Too many for a tail: each is a layer, or all rows again.
     const rows = Array.from({ length: 0.6 * ROWS }, () =>
       rowOf(chance.below(ROWS), `round ${round}`),
     );

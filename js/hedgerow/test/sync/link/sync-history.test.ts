@@ -94,7 +94,7 @@ class Checkpoints {
     this.pushes.push(push);
     this.putBytes += history.at(-1)?.length ?? 0;
     const { seq, nonceBytes } = push;
-    this.head = { ...this.head, seq, checkpoint: { seq, nonceBytes, history, generations: [] } };
+    this.head = { ...this.head, seq, checkpoint: { seq, nonceBytes, history, layers: [] } };
   }
 
   async has(push: Push): Promise<boolean> {

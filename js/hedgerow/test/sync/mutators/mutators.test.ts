@@ -44,7 +44,7 @@ it('a call runs at once, waits in the queue, and leaves it when the server has d
   expect(await db.verify()).toMatchObject({ ok: true });
 });
 
-it('a rebase is one commit: watchers hear only its final changes', async () => {
+it('a replay is one commit: watchers hear only its final changes', async () => {
   const server = new ServerDouble(theirs);
   const db = await store();
   const app = await bind(db, server);
@@ -209,7 +209,7 @@ it('calls during a pull are in the rows of the pull', async () => {
   expect(server.rows.count).toBe(made);
 });
 
-it('a store that crashed between a pull and its rebase goes on with it', async () => {
+it('a store that crashed between a pull and its replay goes on with it', async () => {
   const disk = new Disk().tab();
   const server = new ServerDouble(theirs);
   let crashes = 0;
@@ -237,7 +237,7 @@ it('a store that crashed between a pull and its rebase goes on with it', async (
   expect(server.rows.count).toBe(6);
 });
 
-it('a rebase that changes only rows is stored, and the store stays whole', async () => {
+it('a replay that changes only rows is stored, and the store stays whole', async () => {
   const server = new ServerDouble(theirs);
   const storage = memory();
   const offline = () => Promise.reject(new TypeError('network error'));
@@ -338,7 +338,7 @@ it('a store with rows that no server knows is refused', async () => {
   await expect(mutators(other, wrong as never)).rejects.toEqual(failure('invalid-argument'));
 });
 
-it('a mutator that waits for another write of the store does not stop a rebase', async () => {
+it('a mutator that waits for another write of the store does not stop a replay', async () => {
   const server = new ServerDouble({ slow: (rows) => void rows.set('slow', 1) });
   server.set([['k', 1]]);
   const db = await store();

@@ -113,7 +113,7 @@ describe.each(SUITES)('a head %s', (_, scope) => {
     const pack = { nameBytes: random(8).bytes(32), length: 100, edits: 1 };
     const first: Checkpoint = {
       ...{ seq: 1, nonceBytes: random(9).bytes(16), history: [block] },
-      generations: [{ seq: 1, rows: head.rows, packs: [pack] }],
+      layers: [{ seq: 1, rows: head.rows, packs: [pack] }],
     };
     const withBlock = (change: object): Partial<HeadRecord> => ({
       checkpoint: { ...first, history: [{ ...block, ...change }] },
@@ -123,7 +123,7 @@ describe.each(SUITES)('a head %s', (_, scope) => {
       ['previous', { previousBytes: head.seq === 1 ? head.rows.rootBytes : ZERO }],
       ['rows', { rows: { rootBytes: random(9).bytes(32), count: 1 } }],
       ['checkpoint', { checkpoint: { ...head.checkpoint, seq: head.seq + 1 } }],
-      ['generation 0', { checkpoint: { ...first, generations: [noPacks] } }],
+      ['layer 0', { checkpoint: { ...first, layers: [noPacks] } }],
       ['checkpoint', { checkpoint: { ...first, nonceBytes: ZERO.subarray(0, 16) } }],
       ['checkpoint', { checkpoint: { ...first, history: [] } }],
       ['block 0', withBlock({ seq: 0 })],
@@ -154,7 +154,7 @@ describe.each(SUITES)('a head %s', (_, scope) => {
       const all = Array.from({ length: count }, () => ({ ...one, nameBytes: from.bytes(32) }));
       return {
         ...head.checkpoint,
-        generations: [{ seq: head.seq - 1, rows: head.rows, packs: all }],
+        layers: [{ seq: head.seq - 1, rows: head.rows, packs: all }],
       };
     };
     const salt = from.bytes(16);

@@ -4,7 +4,7 @@ import { sameBytes } from '../../../src/base/bytes.js';
 import { hex } from '../../../src/base/hex.js';
 import { decodeHead, encodeHead, headLength } from '../../../src/sync/remote/format/head-codec.js';
 import type {
-  Generation,
+  Layer,
   HeadRecord,
   RowTree,
   Tail,
@@ -134,21 +134,21 @@ describe('a tail', () => {
     const branch = new Branch(from);
     const pack = () => ({ nameBytes: from.bytes(32), length: 1000, edits: 3 });
     // All rows of a store of 1,000,000 rows, and 15 checkpoints since.
-    let generations: Generation[] = [];
+    let layers: Layer[] = [];
     let [longest, logs] = [0, 0];
     for (let step = 0; step < 1500; step++) {
       const rows = rowsOf(from);
       const delta = inline(from, 280 + from.below(600));
       if ((await branch.add(rows, delta)) === 'checkpoint') {
-        if (generations.length === 16) generations = [];
-        const packs = Array.from({ length: generations.length === 0 ? 31 : 1 }, pack);
-        generations = [...generations, { seq: branch.head.seq + 1, rows, packs }];
-        branch.checkpoint(rows, delta, generations);
+        if (layers.length === 16) layers = [];
+        const packs = Array.from({ length: layers.length === 0 ? 31 : 1 }, pack);
+        layers = [...layers, { seq: branch.head.seq + 1, rows, packs }];
+        branch.checkpoint(rows, delta, layers);
       }
       longest = Math.max(longest, headLength(branch.head, PLAIN_SCOPE));
       logs = Math.max(logs, branch.head.logs.length);
     }
-    expect(generations.length).toBeGreaterThan(1);
+    expect(layers.length).toBeGreaterThan(1);
     expect(logs).toBe(16);
     expect(longest).toBeLessThanOrEqual(5900);
     expect(longest).toBeGreaterThan(5700);

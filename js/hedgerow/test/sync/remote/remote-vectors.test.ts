@@ -126,7 +126,7 @@ function headOf(head: HeadRecord, salt: string) {
       history: checkpoint.history.map(({ nameBytes, ...rest }) => ({
         ...{ name: hex(nameBytes), ...rest },
       })),
-      generations: checkpoint.generations.map((one) => ({
+      layers: checkpoint.layers.map((one) => ({
         ...{ seq: one.seq, rows: rowsOf(one.rows) },
         packs: one.packs.map((pack) => ({
           ...{ name: name(pack), length: pack.length, edits: pack.edits },

@@ -1,5 +1,5 @@
 /**
- * The directory of a generation, for a reader of only some of its rows. It lists the frames of its packs with their
+ * The directory of a layer, for a reader of only some of its rows. It lists the frames of its packs with their
  * first keys, and the frames of its new internal nodes; and it has the nodes of its highest levels.
  *
  *     length before deflating:u32 | deflated:
@@ -32,7 +32,7 @@ export interface NodeFrames extends Front {
 }
 
 export interface Directory {
-  /** For each pack of the generation. */
+  /** For each pack of the layer. */
   readonly packs: readonly RowFrames[];
   /** For each object of nodes. */
   readonly nodes: readonly NodeFrames[];
@@ -93,7 +93,7 @@ export async function encodeDirectory(
 
 /**
  * Reads a directory. Rejects with `invalid-remote`, `unsupported-format` or `wrong-key`. Checks neither the records of
- * nodes, nor whether the frames belong to the generation.
+ * nodes, nor whether the frames belong to the layer.
  */
 export async function decodeDirectory(
   bytes: Uint8Array,

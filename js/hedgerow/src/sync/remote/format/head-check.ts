@@ -41,13 +41,13 @@ export function checkHead(head: HeadRecord, source?: TailSource): void {
 }
 
 function checkCheckpoint({ seq, checkpoint }: HeadRecord, check: Check): void {
-  const { generations } = checkpoint;
+  const { layers } = checkpoint;
   check(checkpoint.seq <= seq, 'checkpoint', 'it is later than the head');
   checkHistory(checkpoint, check);
   const names = new Set<string>();
   let before = 0;
-  for (const [nth, { seq: own, rows, packs }] of generations.entries()) {
-    const place = `generation ${nth}`;
+  for (const [nth, { seq: own, rows, packs }] of layers.entries()) {
+    const place = `layer ${nth}`;
     check(own > before && own <= checkpoint.seq, place, `its seq ${own} is out of order`);
     check(packs.length > 0 && !isZero(rows.rootBytes), place, 'it has no packs or no rows');
     before = own;
@@ -58,8 +58,8 @@ function checkCheckpoint({ seq, checkpoint }: HeadRecord, check: Check): void {
       names.add(name);
     }
   }
-  const isLast = generations.length === 0 || before === checkpoint.seq;
-  check(isLast, 'checkpoint', 'its last generation is of another head');
+  const isLast = layers.length === 0 || before === checkpoint.seq;
+  check(isLast, 'checkpoint', 'its last layer is of another head');
 }
 
 function checkHistory({ seq, nonceBytes, history }: Checkpoint, check: Check): void {

@@ -12,8 +12,8 @@ import { checkHead } from './head-check.js';
 import type {
   BlockRecord,
   Checkpoint,
-  Generation,
   HeadRecord,
+  Layer,
   LogRecord,
   PackRecord,
   SumClaim,
@@ -136,7 +136,7 @@ function readText(reader: FieldReader, most: number): string {
 }
 
 function writeCheckpoint(writer: FieldWriter, checkpoint: Checkpoint): void {
-  const { seq, nonceBytes, history, generations } = checkpoint;
+  const { seq, nonceBytes, history, layers } = checkpoint;
   writer.u64(seq);
   writer.exactly(ID_BYTES, nonceBytes);
   writer.u16(history.length);
@@ -146,12 +146,12 @@ function writeCheckpoint(writer: FieldWriter, checkpoint: Checkpoint): void {
     writer.u64(block.seq);
     writer.u32(block.pushes);
   }
-  writer.u16(generations.length);
-  for (const generation of generations) {
-    writer.u64(generation.seq);
-    writeRows(writer, generation.rows);
-    writer.u16(generation.packs.length);
-    for (const { nameBytes, length, edits } of generation.packs) {
+  writer.u16(layers.length);
+  for (const layer of layers) {
+    writer.u64(layer.seq);
+    writeRows(writer, layer.rows);
+    writer.u16(layer.packs.length);
+    for (const { nameBytes, length, edits } of layer.packs) {
       writer.hash(nameBytes);
       writer.u32(length);
       writer.u32(edits);
@@ -173,15 +173,15 @@ function readCheckpoint(reader: FieldReader, places: PartOffsets): Checkpoint {
     places.set(`pack ${number++}`, reader.at);
     return { nameBytes: reader.name(), length: reader.u32(), edits: reader.u32() };
   };
-  const generations = times(reader.u16(), (nth): Generation => {
-    places.set(`generation ${nth}`, reader.at);
+  const layers = times(reader.u16(), (nth): Layer => {
+    places.set(`layer ${nth}`, reader.at);
     return {
       seq: reader.u64(),
       rows: readRows(reader),
       packs: times(reader.u16(), readPack),
     };
   });
-  return { seq, nonceBytes, history, generations };
+  return { seq, nonceBytes, history, layers };
 }
 
 function readBlockRecord(reader: FieldReader): BlockRecord {

@@ -8,7 +8,7 @@ export interface RowTree {
   readonly count: number;
 }
 
-/** A pack as a head names it: some of the edits of a generation, in the order of their keys. */
+/** A pack as a head names it: some of the edits of a layer, in the order of their keys. */
 export interface PackRecord {
   readonly nameBytes: Uint8Array;
   /** Bytes of the object. */
@@ -17,8 +17,8 @@ export interface PackRecord {
   readonly edits: number;
 }
 
-/** Packs that lead from the rows of the generation before, or from no rows, to `rows`. */
-export interface Generation {
+/** Packs that lead from the rows of the layer before, or from no rows, to `rows`. */
+export interface Layer {
   /** The head that had these rows. */
   readonly seq: number;
   readonly rows: RowTree;
@@ -46,7 +46,7 @@ export interface Checkpoint {
   /** Lists the pushes up to this one, the oldest block first. */
   readonly history: readonly BlockRecord[];
   /** The oldest first. The last one has the rows of the checkpoint; empty if and only if there are no rows. */
-  readonly generations: readonly Generation[];
+  readonly layers: readonly Layer[];
 }
 
 /** The edits of one step: in the head, or a separate object under `d/`. */
@@ -158,18 +158,18 @@ export const NO_CHECKPOINT: Checkpoint = {
   seq: 0,
   nonceBytes: new Uint8Array(16),
   history: [],
-  generations: [],
+  layers: [],
 };
 
 /** The tree of no rows. */
 export const NO_ROWS: RowTree = { rootBytes: new Uint8Array(32), count: 0 };
 
 /** Returns the rows of a checkpoint. */
-export function checkpointRows({ generations }: Checkpoint): RowTree {
-  return generations[generations.length - 1]?.rows ?? NO_ROWS;
+export function checkpointRows({ layers }: Checkpoint): RowTree {
+  return layers[layers.length - 1]?.rows ?? NO_ROWS;
 }
 
 /** Returns all packs of a checkpoint, in the order in which they are applied. */
-export function packsOf({ generations }: Pick<Checkpoint, 'generations'>): PackRecord[] {
-  return generations.flatMap(({ packs }) => packs);
+export function packsOf({ layers }: Pick<Checkpoint, 'layers'>): PackRecord[] {
+  return layers.flatMap(({ packs }) => packs);
 }

@@ -182,7 +182,7 @@ export function withCheckpoint(
   head: HeadRecord,
   rows: RowTree,
   delta: DeltaRecord | undefined,
-  { generations, history }: Pick<Checkpoint, 'generations' | 'history'>,
+  { layers, history }: Pick<Checkpoint, 'layers' | 'history'>,
   author: Author,
   scope: Scope,
 ): HeadRecord {
@@ -192,7 +192,7 @@ export function withCheckpoint(
   let next: HeadRecord = {
     ...successorOf(head, author),
     rows,
-    checkpoint: { seq, nonceBytes, history, generations },
+    checkpoint: { seq, nonceBytes, history, layers },
     tail: entry ? [...head.tail, entry] : head.tail,
   };
   // Without the step itself, no entry leads to the rows.

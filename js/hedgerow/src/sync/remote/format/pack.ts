@@ -1,7 +1,7 @@
 /**
- * Reads objects of frames, which `pack-write.ts` makes: packs, whose frames are the edits of a generation, each a
+ * Reads objects of frames, which `pack-write.ts` makes: packs, whose frames are the edits of a layer, each a
  * separate delta; and nodes, whose frames are records of internal nodes. Each frame is deflated and closed, so that a
- * reader may fetch one of them, by the table at the front or by the directory of the generation, and use it alone:
+ * reader may fetch one of them, by the table at the front or by the directory of the layer, and use it alone:
  *
  *     envelope | frames:u32 | part 0: length of each frame, u32 | parts 1 to `frames`: the frames
  *

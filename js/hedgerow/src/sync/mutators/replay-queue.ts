@@ -13,26 +13,26 @@ import type { EditQueue } from './queue.js';
 import { failedHere } from './rejections.js';
 import { type Rejection, Replay } from './replay.js';
 
-/** The result of a rebase. */
-export interface RebaseResult {
+/** The result of a replay. */
+export interface ReplayResult {
   /** Calls that left the queue. */
   readonly acknowledged: number;
   readonly rejections: readonly Rejection[];
 }
 
-/** Rebases, and again if other tabs pull during it. */
-export function rebaseCalls(
+/** Replays the queue, and again if other tabs pull during it. */
+export function replayQueue(
   context: ServerContext,
   signal: AbortSignal | undefined,
-): Promise<RebaseResult> {
-  return untilWon(() => rebaseOnce(context, signal), 'other tabs pulled');
+): Promise<ReplayResult> {
+  return untilWon(() => replayOnce(context, signal), 'other tabs pulled');
 }
 
-/** Rebases once; resolves to `undefined` if the rows of the server, or the ids of the calls, are others by now. */
-async function rebaseOnce(
+/** Replays it once; resolves to `undefined` if the rows of the server, or the ids of the calls, are others by now. */
+async function replayOnce(
   context: ServerContext,
   signal: AbortSignal | undefined,
-): Promise<RebaseResult | undefined> {
+): Promise<ReplayResult | undefined> {
   const { shared, server, queue } = context;
   checkSignal(signal);
   await bringForward(context, signal);
@@ -86,7 +86,7 @@ function commit(
   isStill: () => boolean,
   tries: number,
   signal: AbortSignal | undefined,
-): Promise<Pick<RebaseResult, 'acknowledged'> | undefined> {
+): Promise<Pick<ReplayResult, 'acknowledged'> | undefined> {
   const { local, queue } = context;
   const hasMore = () => !queue.waiting(replay.upTo).next().done;
   return local.exclusively(async () => {
@@ -109,7 +109,7 @@ function commit(
         .filter(({ call }) => drops.includes(call.place))
         .map(({ call, error }) => failedHere(queue, call, error));
       return {
-        ...{ record: { ...record, rebased: record.pulls }, puts, rejects },
+        ...{ record: { ...record, replayed: record.pulls }, puts, rejects },
         drops: [...over, ...drops],
       };
     };
