@@ -123,8 +123,8 @@ function drawLane(lane, top, { rows, width, spanMs, topMs, isAlone }) {
   const labels = [];
   const worst = lane.gaps.find(({ ms }) => ms === lane.worstGapMs);
   const worstHeight = (BARS * lane.worstGapMs) / topMs;
-  const hasRoom = (width * lane.worstGapMs) / spanMs >= LABEL_WIDTH && worstHeight >= LABEL_HEIGHT;
-  if (worst?.kind === 'bad' && hasRoom) {
+  const hasSpace = (width * lane.worstGapMs) / spanMs >= LABEL_WIDTH && worstHeight >= LABEL_HEIGHT;
+  if (worst?.kind === 'bad' && hasSpace) {
     const middle = x(worst.endMs - worst.ms / 2).toFixed(1);
     labels.push(
       `  <text x="${middle}" y="${(floor - worstHeight / 2 + 5).toFixed(1)}" text-anchor="middle" class="on">frozen for ${time(worst.ms)}</text>`,

@@ -243,7 +243,7 @@ function toSqlError(cause: unknown): HedgerowError {
         },
       );
     case 'full':
-      return new HedgerowError('quota-exceeded', 'the disk is full: free some room', { cause });
+      return new HedgerowError('quota-exceeded', 'the disk is full: free some space', { cause });
     case 'not-a-database':
       return new HedgerowError(
         'unsupported-format',

@@ -28,7 +28,7 @@ export function turn(): Promise<void> {
 }
 
 /** The share of a slice that the plan fills. */
-const ROOM = 0.8;
+const PLANNED_SHARE = 0.8;
 
 /** Milliseconds of work in which any clock ticks, even if most ticks come between slices. */
 const COARSEST_MS = 2000;
@@ -58,7 +58,7 @@ export class SlicePace {
 
   /** Units of work for a slice, with a margin for errors. */
   get units(): number {
-    return Math.max(1, Math.floor(this.#perMs * this.#sliceMs * ROOM));
+    return Math.max(1, Math.floor(this.#perMs * this.#sliceMs * PLANNED_SHARE));
   }
 
   /** Reduces the next slices: another kind of work begins, which may be slower. */

@@ -235,9 +235,9 @@ export class Engine {
 
   /** Encodes text to the scratch buffer; returns its length in bytes. */
   passText(text: string): number {
-    const room = text.length * 3;
-    const at = this.scratch(room);
-    return this.encoder.encodeInto(text, this.memory.subarray(at, at + room)).written;
+    const capacity = text.length * 3;
+    const at = this.scratch(capacity);
+    return this.encoder.encodeInto(text, this.memory.subarray(at, at + capacity)).written;
   }
 
   /** Decodes text of the core. */

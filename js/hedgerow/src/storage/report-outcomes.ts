@@ -21,7 +21,7 @@ export function reportOutcomes(inner: SegmentStore, outcomes: Outcomes): Segment
   };
   return {
     load: (known, since) => reportOutcome('read', inner.load(known, since)),
-    reserve: (makesRoom) => reportOutcome('write', inner.reserve(makesRoom)),
+    reserve: (freesSpace) => reportOutcome('write', inner.reserve(freesSpace)),
     read: (wanted) => reportOutcome('read', inner.read(wanted)),
     write: (batch) => reportOutcome('write', inner.write(batch), batch),
     history: (name) => reportOutcome('read', inner.history(name)),

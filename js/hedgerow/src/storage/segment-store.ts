@@ -58,10 +58,10 @@ export interface WriteBatch {
   readonly also?: readonly (RefMove | RefDrop)[];
   readonly durability: Durability;
   /**
-   * Whether the change makes room, and may use the room that an adapter keeps for that. Copies make room `'later'`, if
+   * Whether the change makes space, and may use the space that an adapter keeps for that. Copies make space `'later'`, if
    * ever, by the deletion of their source: they may use half of it.
    */
-  readonly makesRoom?: boolean | 'later';
+  readonly freesSpace?: boolean | 'later';
 }
 
 /** Where a ref must stand for a deletion. */
@@ -109,9 +109,9 @@ export interface SegmentStore {
   load(known?: ReadonlySet<number>, since?: readonly Since[]): Promise<StoreContents>;
   /**
    * Reserves a number that no other caller ever gets from this store: 1, 2, 3, ... It may be for a change that makes
-   * room.
+   * space.
    */
-  reserve(makesRoom?: boolean): Promise<number>;
+  reserve(freesSpace?: boolean): Promise<number>;
   /**
    * Reads segments, and parts of segments. The result has one member for each of `wanted`, in that order; `undefined`
    * if there is no such segment. A segment that ends before the end of a part gives the bytes up to its end, and an
@@ -148,9 +148,9 @@ export interface SegmentStore {
    */
   rest?(): void;
   /**
-   * Cares for the store; one of all handles calls it now and then. Where storage may be full it keeps some room for
-   * changes that make room, in proportion to the stored bytes; at rest, after a while without writes, it may prepare
-   * the next opening. Without room it rejects, and no data are lost.
+   * Cares for the store; one of all handles calls it now and then. Where storage may be full it keeps some space for
+   * changes that make space, in proportion to the stored bytes; at rest, after a while without writes, it may prepare
+   * the next opening. Without space it rejects, and no data are lost.
    */
   upkeep?(storedBytes: number, isAtRest: boolean): Promise<void>;
   /** Whether a strict write waits for the disk, if the adapter knows. */
@@ -170,7 +170,7 @@ export interface StoreOptions {
   readonly onGone?: (() => void) | undefined;
   /** Called when another handle has moved a ref, by adapters that find out by themselves. */
   readonly onMoved?: (() => void) | undefined;
-  /** Called when there was no room for a change, even if it succeeded in the end. */
+  /** Called when there was no space for a change, even if it succeeded in the end. */
   readonly onFull?: (() => void) | undefined;
 }
 

@@ -64,7 +64,7 @@ function failing(write: HedgerowError | undefined, read: HedgerowError | undefin
   const { code } = write ?? read ?? {};
   if (code === 'closed') return 'The store was deleted: its rows are gone.';
   if (code === 'quota-exceeded') {
-    return 'There is no room: the last write was not stored. Stored rows are kept and can be read.';
+    return 'There is no space: the last write was not stored. Stored rows are kept and can be read.';
   }
   if (write === undefined)
     return 'The last read of storage failed. Nothing shows that rows are lost.';

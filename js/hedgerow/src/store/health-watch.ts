@@ -47,7 +47,7 @@ export class HealthWatch implements KnownHealth, Outcomes {
   onSuccess(kind: CallKind, batch?: WriteBatch): void {
     const { read, write } = this.failures;
     // Deletions and collections have a reserve: their success does not show that rows find space.
-    const isCommit = batch?.move !== undefined && batch.segments.length > 0 && !batch.makesRoom;
+    const isCommit = batch?.move !== undefined && batch.segments.length > 0 && !batch.freesSpace;
     if (kind === 'read' || read?.code === 'disconnected') this.failures.read = undefined;
     const isOver = kind === 'write' ? isCommit || !isFull(write) : write?.code === 'disconnected';
     if (isOver) this.failures.write = undefined;

@@ -68,7 +68,7 @@ import { diffOf, Reader } from './reader.js';
 import { Snapshot } from './snapshot.js';
 import { loadCounts, storeParts, syncing } from './store-later.js';
 
-type Transacting = Awaited<ReturnType<typeof transacting>>;
+type TransactionParts = Awaited<ReturnType<typeof transacting>>;
 
 /** The parts of a handle besides the ones that reads need. */
 interface HandleParts {
@@ -222,7 +222,7 @@ export class Store extends Reader {
     return this.#run(job, isTaken, (own) => {
       const remove = () => deleteMany(this.from, keysOrRange, own);
       // Keys that come one by one cannot be taken again.
-      return isTaken ? remove() : this.#handle.collector.makingRoom(remove);
+      return isTaken ? remove() : this.#handle.collector.freeingSpace(remove);
     });
   }
 
@@ -294,7 +294,7 @@ export class Store extends Reader {
   #transacting<T>(
     job: TransactionOptions & { readonly durability: Durability },
     holdsUp: boolean,
-    work: (parts: Transacting, job: TransactionJob) => Promise<T>,
+    work: (parts: TransactionParts, job: TransactionJob) => Promise<T>,
   ): Promise<T> {
     this.from.check();
     const { waits } = this.#handle.changes;
@@ -371,7 +371,7 @@ export class Store extends Reader {
   async delete(key: string, options?: EditOptions): Promise<void> {
     this.from.check();
     return this.#edit('delete', options, (own) =>
-      this.#handle.collector.makingRoom(() => this.#handle.edits.delete(key, own)),
+      this.#handle.collector.freeingSpace(() => this.#handle.edits.delete(key, own)),
     );
   }
 
@@ -408,7 +408,7 @@ export class Store extends Reader {
     what: CapturedValue,
     options: TransactionOptions,
   ): Promise<unknown> {
-    const change = (parts: Transacting, own: TransactionJob): Promise<unknown> =>
+    const change = (parts: TransactionParts, own: TransactionJob): Promise<unknown> =>
       parts[call](this.from, key, what, own);
     return this.#transacting(this.#jobOf(call, options), typeof what !== 'function', change);
   }

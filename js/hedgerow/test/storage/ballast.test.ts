@@ -31,10 +31,10 @@ describe('the ballast', () => {
 
   const stored = (name: string) =>
     engine.stored(`hedgerow-ballast/${name}`)?.get('segments')?.select(undefined) ?? [];
-  const write = (id: number, length: number, makesRoom: boolean | 'later') => {
+  const write = (id: number, length: number, freesSpace: boolean | 'later') => {
     const segmentBytes = random(id).bytes(length);
     const segments = [{ id, segmentBytes, tableBytes: random(id).bytes(20) }];
-    const written = store.write({ segments, durability: 'relaxed', makesRoom });
+    const written = store.write({ segments, durability: 'relaxed', freesSpace });
     return written.catch(({ code }: { code: unknown }) => code);
   };
 

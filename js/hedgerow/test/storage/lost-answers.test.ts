@@ -29,7 +29,7 @@ class Lossy {
         if (this.isDeaf) throw LOST;
         return store.load(known, since);
       },
-      reserve: (makesRoom) => store.reserve(makesRoom),
+      reserve: (freesSpace) => store.reserve(freesSpace),
       read: async (ids) => {
         if (this.isDeaf) throw LOST;
         return store.read(ids);
@@ -195,7 +195,7 @@ describe('a write of refs that failed', () => {
     await kept(store);
     return {
       load: (...args) => store.load(...args),
-      reserve: (makesRoom) => store.reserve(makesRoom),
+      reserve: (freesSpace) => store.reserve(freesSpace),
       read: (ids) => store.read(ids),
       write: () => Promise.reject(LOST),
       history: (name) => store.history(name),

@@ -33,7 +33,7 @@ const COMMIT: WriteBatch = { segments, move, durability };
 const BATCHES = [
   COMMIT,
   { segments, durability },
-  { segments, move, durability, makesRoom: true },
+  { segments, move, durability, freesSpace: true },
   { segments: [], move, durability },
 ] as const;
 

@@ -3,8 +3,8 @@ import { HedgerowError } from '../../src/index.js';
 import {
   type BlockRecord,
   type DeltaRecord,
-  type Layer,
   type HeadRecord,
+  type Layer,
   NO_CHECKPOINT,
   type RowTree,
   type Tail,

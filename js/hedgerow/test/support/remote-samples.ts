@@ -7,8 +7,8 @@ import { MAX_LOGS } from '../../src/sync/remote/format/format-limits.js';
 import type {
   BlockRecord,
   Checkpoint,
-  Layer,
   HeadRecord,
+  Layer,
   PackRecord,
   RowTree,
   Tail,

@@ -16,7 +16,7 @@ export const KINDS = {
 const ROW_PX = 20;
 /** Parts of the strip: a person cannot distinguish shorter bars. */
 const PARTS = 400;
-/** The least share of the strip at which a bar has room for its name. */
+/** The least share of the strip at which a bar has space for its name. */
 const NAMED = 0.05;
 
 export const ms = (time: number) => `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`;

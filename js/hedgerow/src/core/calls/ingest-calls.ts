@@ -85,13 +85,13 @@ export function feed(engine: Engine, op: Op, { text, format, values }: FedBlock)
   const valueBytes = values.reduce((sum, { bytes }) => sum + bytes.length, 0);
   const extra = valueBytes + 12 * values.length;
   // Reserve as much as earlier blocks needed; if that is too little, the worst case.
-  let room = Math.ceil(text.length * engine.bytesPerUnit);
-  let at = bufferFor(room + extra);
-  let encoded = encoder.encodeInto(text, engine.memory.subarray(at, at + room));
+  let capacity = Math.ceil(text.length * engine.bytesPerUnit);
+  let at = bufferFor(capacity + extra);
+  let encoded = encoder.encodeInto(text, engine.memory.subarray(at, at + capacity));
   if (encoded.read < text.length) {
-    room = text.length * 3;
-    at = bufferFor(room + extra);
-    encoded = encoder.encodeInto(text, engine.memory.subarray(at, at + room));
+    capacity = text.length * 3;
+    at = bufferFor(capacity + extra);
+    encoded = encoder.encodeInto(text, engine.memory.subarray(at, at + capacity));
     engine.bytesPerUnit = Math.min(3, (1.1 * encoded.written) / text.length);
   }
   const { memory } = engine;

@@ -21,22 +21,22 @@ class PlainEncoder implements Encoder {
 
   encodeInto(text: string, to: Uint8Array): { read: number; written: number } {
     const { length } = text;
-    const room = to.length;
+    const capacity = to.length;
     let at = 0;
     let read = 0;
     while (read < length) {
       let unit = text.charCodeAt(read);
       if (unit < 0x80) {
-        if (at === room) break;
+        if (at === capacity) break;
         to[at++] = unit;
       } else if (unit < 0x800) {
-        if (at + 2 > room) break;
+        if (at + 2 > capacity) break;
         to[at++] = 0xc0 | (unit >> 6);
         to[at++] = 0x80 | (unit & 0x3f);
       } else {
         const low = (unit & 0xfc00) === 0xd800 ? text.charCodeAt(read + 1) : 0;
         if ((low & 0xfc00) === 0xdc00) {
-          if (at + 4 > room) break;
+          if (at + 4 > capacity) break;
           const point = 0x10000 + ((unit & 0x3ff) << 10) + (low & 0x3ff);
           to[at++] = 0xf0 | (point >> 18);
           to[at++] = 0x80 | ((point >> 12) & 0x3f);
@@ -44,7 +44,7 @@ class PlainEncoder implements Encoder {
           to[at++] = 0x80 | (point & 0x3f);
           read += 1;
         } else {
-          if (at + 3 > room) break;
+          if (at + 3 > capacity) break;
           if ((unit & 0xf800) === 0xd800) unit = 0xfffd; // half of a pair
           to[at++] = 0xe0 | (unit >> 12);
           to[at++] = 0x80 | ((unit >> 6) & 0x3f);

@@ -40,7 +40,7 @@ export class CollectionScheduler {
     branchHead.pins.onRole = () => this.scheduleCheck();
     if (tabs !== undefined) tabs.onAsked = (message) => this.#hear(message);
     // The collector sets its own rule once it is loaded.
-    branchHead.shared.room = (isBulk) => this.#wait(isBulk);
+    branchHead.shared.waitForSpace = (isBulk) => this.#wait(isBulk);
     this.scheduleCheck();
   }
 
@@ -48,7 +48,7 @@ export class CollectionScheduler {
   #wait(isBulk: boolean): Promise<void> | undefined {
     if (this.#closed || !this.#branchHead.pins.isCollected || !this.#isMuch()) return undefined;
     return this.#ensureCollector().then(
-      () => this.#branchHead.shared.room(isBulk),
+      () => this.#branchHead.shared.waitForSpace(isBulk),
       // The loading failed: a later change tries again.
       () => {},
     );
@@ -107,13 +107,13 @@ export class CollectionScheduler {
    * Runs a deletion. When storage is full, collects and repeats it: first without reading leaves, then with a full
    * collection, which also finds dead values.
    */
-  async makingRoom<T>(change: () => Promise<T>): Promise<T> {
+  async freeingSpace<T>(change: () => Promise<T>): Promise<T> {
     for (const isFullCollection of [false, true]) {
       try {
         return await change();
       } catch (cause) {
         if (!isFull(cause) || !this.#branchHead.pins.isCollector) throw cause;
-        await (await this.#ensureCollector()).makeRoom(isFullCollection);
+        await (await this.#ensureCollector()).freeSpace(isFullCollection);
       }
     }
     return change();

@@ -230,9 +230,9 @@ export class Collection {
           this.#shared.registerSegment(segment.id);
           made.push(segment.id);
           if (this.#noIds !== undefined) throw this.#noIds;
-          const makesRoom = this.#isSparing && 'later';
+          const freesSpace = this.#isSparing && 'later';
           // Chunks that are safe from a power cut must be safe in their new segment, too.
-          const batch = { segments: [segment], durability: 'strict', makesRoom } as const;
+          const batch = { segments: [segment], durability: 'strict', freesSpace } as const;
           const write = host.segments.write(batch);
           write.catch(() => {});
           writes.push(write);
@@ -268,7 +268,7 @@ export class Collection {
       segments: [],
       move,
       durability: 'relaxed',
-      makesRoom: true,
+      freesSpace: true,
     });
     if (!isNoted) return undefined;
     inventory.noteMoves([move]);

@@ -80,7 +80,7 @@ export class Collector {
     this.#tabs = tabs;
     const answer: CollectAnswer = (isFull, alive) => this.#answer(isFull, alive);
     this.#others = tabs && new CollectRequests(tabs, answer);
-    branchHead.shared.room = (isBulk) => this.#waitForRoom(isBulk);
+    branchHead.shared.waitForSpace = (isBulk) => this.#waitForSpace(isBulk);
   }
 
   /** Checks soon whether a collection is due, since the store or the role of this handle has changed. */
@@ -99,10 +99,10 @@ export class Collector {
   }
 
   /** Reports whether a rule of `due-check.ts` holds now. */
-  #is(rule: (room: SpaceUsage) => boolean): boolean {
+  #is(rule: (usage: SpaceUsage) => boolean): boolean {
     try {
       const { engine, pendingTables } = this.#host;
-      return engine.isReady && pendingTables === undefined && rule(this.#room());
+      return engine.isReady && pendingTables === undefined && rule(this.#usage());
     } catch {
       // The core has trapped: the user's next call reports it.
       return false;
@@ -135,7 +135,7 @@ export class Collector {
     if (!isAtRest || this.#overdue > 0) this.#lookLater();
   }
 
-  /** Lets the adapter work when there is time: it keeps room, so that deletions fit into a full storage. */
+  /** Lets the adapter work when there is time: it keeps space, so that deletions fit into a full storage. */
   async #upkeep(isAtRest: boolean): Promise<void> {
     const { engine, segments } = this.#host;
     await this.#host.complete();
@@ -143,7 +143,7 @@ export class Collector {
     await segments.upkeep?.(cacheStats(engine).storedBytes, isAtRest);
   }
 
-  #room(): SpaceUsage {
+  #usage(): SpaceUsage {
     const { shared, inventory, head } = this.#branchHead;
     const { storedBytes: stored, smallSegments: small } = cacheStats(this.#host.engine);
     const { unusedBytes: unused } = shared;
@@ -244,7 +244,7 @@ export class Collector {
   }
 
   /** Collects, for a deletion that found no space. */
-  async makeRoom(isFull: boolean): Promise<void> {
+  async freeSpace(isFull: boolean): Promise<void> {
     await this.#grace();
     await this.collect(isFull);
   }
@@ -360,7 +360,7 @@ export class Collector {
   }
 
   /** Makes a writer wait for space; `undefined` when it need not wait. */
-  #waitForRoom(isBulk: boolean): Promise<void> | undefined {
+  #waitForSpace(isBulk: boolean): Promise<void> | undefined {
     if (this.#closed || !this.#is(mustWait)) return undefined;
     if (!this.#branchHead.pins.isCollector) this.#ask();
     else {

@@ -42,41 +42,41 @@ const LITTLE_BYTES = 64 << 10;
 const MANY_SMALL = 256;
 
 const liveOf = ({ live, part }: SpaceUsage) => live * part;
-const deadOf = (room: SpaceUsage) => room.stored - room.unused - liveOf(room);
+const deadOf = (usage: SpaceUsage) => usage.stored - usage.unused - liveOf(usage);
 
 /** Reports whether a collection is likely to free space. */
-function isWorthIt(room: SpaceUsage): boolean {
-  return room.stored - room.unused > 1.25 * room.floor || room.part < 1;
+function isWorthIt(usage: SpaceUsage): boolean {
+  return usage.stored - usage.unused > 1.25 * usage.floor || usage.part < 1;
 }
 
 /** Reports whether a collection is due while writers are at work. */
-export function isCollectionDue(room: SpaceUsage): boolean {
-  if (room.small > MANY_SMALL + room.smallBefore) return true;
-  const [live, dead] = [liveOf(room), deadOf(room)];
-  const isMuch = room.stored > 2 * live + SLACK_BYTES;
-  return isMuch && dead > live / 4 + SLACK_BYTES && isWorthIt(room);
+export function isCollectionDue(usage: SpaceUsage): boolean {
+  if (usage.small > MANY_SMALL + usage.smallBefore) return true;
+  const [live, dead] = [liveOf(usage), deadOf(usage)];
+  const isMuch = usage.stored > 2 * live + SLACK_BYTES;
+  return isMuch && dead > live / 4 + SLACK_BYTES && isWorthIt(usage);
 }
 
 /** Reports whether a collection is due after a change found no space: a tenth more than the live bytes is enough. */
-export function isDueWhenFull(room: SpaceUsage): boolean {
-  return room.stored - room.unused > 1.1 * liveOf(room) || isCollectionDue(room);
+export function isDueWhenFull(usage: SpaceUsage): boolean {
+  return usage.stored - usage.unused > 1.1 * liveOf(usage) || isCollectionDue(usage);
 }
 
 /** Reports whether a collection is due when writers rest. */
-export function isDueAtRest(room: SpaceUsage): boolean {
-  const [live, dead] = [liveOf(room), deadOf(room)];
-  const written = room.stored - room.before;
-  if (isCollectionDue(room) || (room.part < 0.9 && dead > REST_SLACK_BYTES)) return true;
+export function isDueAtRest(usage: SpaceUsage): boolean {
+  const [live, dead] = [liveOf(usage), deadOf(usage)];
+  const written = usage.stored - usage.before;
+  if (isCollectionDue(usage) || (usage.part < 0.9 && dead > REST_SLACK_BYTES)) return true;
   if (written <= LITTLE_BYTES) return false;
   return dead > live / 8 + REST_SLACK_BYTES || written > live / 64;
 }
 
 /** Reports whether a due collection starts at once, instead of at the next check. */
-export function isPressing(room: SpaceUsage): boolean {
-  return room.stored > PRESSING * liveOf(room) + 2 * SLACK_BYTES && isCollectionDue(room);
+export function isPressing(usage: SpaceUsage): boolean {
+  return usage.stored > PRESSING * liveOf(usage) + 2 * SLACK_BYTES && isCollectionDue(usage);
 }
 
 /** Reports whether so much is stored that writers wait for the collection. */
-export function mustWait(room: SpaceUsage): boolean {
-  return room.stored > TOO_MUCH * liveOf(room) + 4 * SLACK_BYTES && isCollectionDue(room);
+export function mustWait(usage: SpaceUsage): boolean {
+  return usage.stored > TOO_MUCH * liveOf(usage) + 4 * SLACK_BYTES && isCollectionDue(usage);
 }

@@ -314,7 +314,7 @@ export class BranchHead implements StoreBranch {
       return change();
     };
     const enter = () => this.shared.queueWork(() => this.shared.writerQueue.hold(begin));
-    return this.shared.room(false)?.then(enter) ?? enter();
+    return this.shared.waitForSpace(false)?.then(enter) ?? enter();
   }
 
   /** True if the head, with all commits before it, is known to be flushed to disk. */
@@ -335,7 +335,7 @@ export class BranchHead implements StoreBranch {
   async move(
     commitBytes: Uint8Array,
     segments: readonly SegmentRecord[],
-    options: Pick<WriteBatch, 'durability' | 'also' | 'makesRoom'>,
+    options: Pick<WriteBatch, 'durability' | 'also' | 'freesSpace'>,
     onUnknown?: () => void,
   ): Promise<boolean> {
     this.checkThere();

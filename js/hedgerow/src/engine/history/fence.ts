@@ -58,7 +58,7 @@ export async function raiseFence(segments: SegmentStore, own?: RefMove): Promise
     const [last] = await segments.history(FENCE_REF);
     const move = fenceMove(last);
     try {
-      const batch = { segments: [], move, durability: 'relaxed', makesRoom: true } as const;
+      const batch = { segments: [], move, durability: 'relaxed', freesSpace: true } as const;
       return (await writeRefs(segments, batch)) ? move : undefined;
     } catch (cause) {
       if (!isFull(cause) || !sameBytes(own?.commitBytes, last?.commitBytes)) throw cause;
@@ -79,7 +79,7 @@ export async function endCollections(segments: SegmentStore): Promise<void> {
     if (!isFull(cause)) throw cause;
     if (last === undefined) return;
     const drop: RefDrop = { name: FENCE_REF, expected: last.generation, isDropped: true };
-    const batch = { segments: [], also: [drop], durability: 'relaxed', makesRoom: true } as const;
+    const batch = { segments: [], also: [drop], durability: 'relaxed', freesSpace: true } as const;
     // If this fails, another handle has moved the fence, which has the same effect.
     await writeRefs(segments, batch);
   }

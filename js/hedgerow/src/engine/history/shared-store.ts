@@ -63,7 +63,7 @@ export class SharedStore {
    * Makes a writer wait when far more than the live bytes are stored; `undefined` when it need not wait. A bulk change
    * waits longer than a small one.
    */
-  room: (isBulk: boolean) => Promise<void> | undefined = () => undefined;
+  waitForSpace: (isBulk: boolean) => Promise<void> | undefined = () => undefined;
   /** Ends all collections in progress: see `fence.ts`. */
   endCollections: () => Promise<unknown> = async () => {};
   /** Rejects with `missing-chunk` when a held commit lacks a chunk: see `verify/check-whole.ts`. */
@@ -211,9 +211,9 @@ export class SharedStore {
   }
 
   /** Makes sure that new segments have ids that no other writer uses. */
-  async prepareIds(makesRoom?: boolean): Promise<void> {
+  async prepareIds(freesSpace?: boolean): Promise<void> {
     if (this.#endId - this.#lastId > SEGMENTS_PER_WRITER / 2) return;
-    const writer = await this.host.segments.reserve(makesRoom);
+    const writer = await this.host.segments.reserve(freesSpace);
     this.#lastId = writer * SEGMENTS_PER_WRITER;
     this.#endId = this.#lastId + SEGMENTS_PER_WRITER;
     setNextSegment(this.host.engine, this.#lastId);

@@ -39,7 +39,7 @@ export class LeafPacker {
     return bytes;
   }
 
-  #room(length: number): void {
+  #reserve(length: number): void {
     const needed = this.#length + length;
     if (needed <= this.#bytes.length) return;
     const bytes = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
@@ -55,7 +55,7 @@ export class LeafPacker {
       throw bad('invalid-key', this.leaves, 'a key is 32 bytes, or a text');
     }
     const keyBytes = isText ? encoder.encode(key) : key;
-    this.#room(4 + keyBytes.length);
+    this.#reserve(4 + keyBytes.length);
     this.#view.setUint32(this.#length, isText ? keyBytes.length : NONE, true);
     this.#bytes.set(keyBytes, this.#length + 4);
     this.#length += 4 + keyBytes.length;
@@ -70,7 +70,7 @@ export class LeafPacker {
       throw bad('invalid-value', this.leaves, 'its value is no Uint8Array of at most 1 MiB');
     }
     this.key(key);
-    this.#room(12 + value.length);
+    this.#reserve(12 + value.length);
     this.#view.setBigUint64(this.#length, sum, true);
     this.#view.setUint32(this.#length + 8, value.length, true);
     this.#bytes.set(value, this.#length + 12);
@@ -81,7 +81,7 @@ export class LeafPacker {
   /** Adds a key to delete. Throws `invalid-key`. */
   delete(key: SumKey): void {
     this.key(key);
-    this.#room(12);
+    this.#reserve(12);
     this.#view.setBigUint64(this.#length, 0n, true);
     this.#view.setUint32(this.#length + 8, NONE, true);
     this.#length += 12;

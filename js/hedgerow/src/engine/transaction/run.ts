@@ -160,8 +160,8 @@ export class Transactions {
     if (!attempt.isPending) return;
     const branchHead = this.#branchHead;
     const { edits } = attempt.run;
-    const { areDeletes: makesRoom, isUpkeep } = edits;
-    const options = { signal, makesRoom, isUpkeep };
+    const { areDeletes: freesSpace, isUpkeep } = edits;
+    const options = { signal, freesSpace, isUpkeep };
     const made = await branchHead.retry(async () => {
       // Hold the head before the check of the reads, since this may move the head.
       const held = keep === true ? await branchHead.holdNow() : undefined;

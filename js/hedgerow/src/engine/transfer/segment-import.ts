@@ -208,7 +208,7 @@ export class SegmentImport {
   /** Deletes all stored segments, unless another import continues with them. */
   async undo(): Promise<void> {
     const also = [this.#drop()];
-    const batch = { segments: [], also, durability: 'relaxed', makesRoom: true } as const;
+    const batch = { segments: [], also, durability: 'relaxed', freesSpace: true } as const;
     await writeRefs(this.#segments, batch);
     await this.#delete(this.#ids);
   }

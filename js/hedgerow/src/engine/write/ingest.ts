@@ -51,8 +51,8 @@ export interface IngestOptions {
   readonly bulk?: { readonly overrides: Overrides; readonly before: Promise<void> };
   /** Other refs to move together with the commit. */
   readonly also?: WriteBatch['also'];
-  /** The change only deletes: see `WriteBatch.makesRoom`. */
-  readonly makesRoom?: boolean | undefined;
+  /** The change only deletes: see `WriteBatch.freesSpace`. */
+  readonly freesSpace?: boolean | undefined;
   /** The change writes no rows for the app: it may work on a branch that has an owner. */
   readonly isUpkeep?: boolean | undefined;
 }
@@ -73,7 +73,7 @@ export class Ingest implements PipedChange {
   readonly #isBytes: boolean;
   readonly #bulk: IngestOptions['bulk'];
   readonly #also: IngestOptions['also'];
-  readonly #makesRoom: boolean;
+  readonly #freesSpace: boolean;
   readonly #isUpkeep: boolean | undefined;
   /** Protect the base of the change, and its written segments, from collections. */
   readonly #holds: Hold[] = [];
@@ -95,7 +95,7 @@ export class Ingest implements PipedChange {
     durability: Durability,
     options: IngestOptions,
   ): Promise<Ingest> {
-    await branchHead.shared.prepareIds(options.makesRoom);
+    await branchHead.shared.prepareIds(options.freesSpace);
     const held = await branchHead.holdHead();
     try {
       return new Ingest(host, branchHead, durability, options, held);
@@ -113,12 +113,21 @@ export class Ingest implements PipedChange {
     host: Host,
     branchHead: BranchHead,
     durability: Durability,
-    { prefix = '', pointer, bytes, signal, bulk, also, makesRoom = false, isUpkeep }: IngestOptions,
+    {
+      prefix = '',
+      pointer,
+      bytes,
+      signal,
+      bulk,
+      also,
+      freesSpace = false,
+      isUpkeep,
+    }: IngestOptions,
     held?: HeldHead,
   ) {
     this.#isUpkeep = isUpkeep;
-    this.#makesRoom = makesRoom;
-    this.#pipe = new SegmentPipe(this, host, branchHead, { durability, makesRoom });
+    this.#freesSpace = freesSpace;
+    this.#pipe = new SegmentPipe(this, host, branchHead, { durability, freesSpace });
     if (held !== undefined) this.#holds.push(held);
     this.#host = host;
     this.#branchHead = branchHead;
@@ -146,7 +155,7 @@ export class Ingest implements PipedChange {
   }
 
   /** True for a bulk change until its rows end; after that others wait for its commit. */
-  get waitsForRoom(): boolean {
+  get waitsForSpace(): boolean {
     return this.#bulk !== undefined && !this.#finished;
   }
 
@@ -333,8 +342,8 @@ export class Ingest implements PipedChange {
     const undo = committing(this.#signal);
     let isKept = false;
     try {
-      const [also, makesRoom] = [this.#also, this.#makesRoom];
-      const options = { durability: this.#durability, makesRoom, ...(also && { also }) };
+      const [also, freesSpace] = [this.#also, this.#freesSpace];
+      const options = { durability: this.#durability, freesSpace, ...(also && { also }) };
       isKept = await this.#branchHead.move(commitBytes, segments, options, () => {
         isKept = true;
         // The ref may have moved to the commit: keep its segments, even if they become garbage.

@@ -94,11 +94,11 @@ async function ingestAll<Row>(
   let taken = false;
   try {
     const options = ingestOptions(opened.kind === 'bytes', job);
-    const makesRoom = job.deletes;
+    const freesSpace = job.deletes;
     const ingest = await Ingest.begin(host, branchHead, durability, {
       ...options,
       bulk,
-      makesRoom,
+      freesSpace,
     });
     return await abandonOnError(ingest, async () => {
       const reporter = new Reporter(ingest, job.onProgress, () => fractionOf(opened, ingest));
@@ -159,7 +159,7 @@ export async function deleteRange(
   const encoded = encodeRange(range);
   const bulk = branchHead.bulks.beginCall();
   try {
-    const options = { bulk, signal, makesRoom: true };
+    const options = { bulk, signal, freesSpace: true };
     const ingest = await Ingest.begin(host, branchHead, durability, options);
     return await abandonOnError(ingest, async () => {
       await ingest.drop(encoded);

@@ -15,7 +15,7 @@ export interface PipedChange {
   readonly rows: number;
   durableRows: number;
   /** The change blocks no other change, and so waits for space. */
-  readonly waitsForRoom: boolean;
+  readonly waitsForSpace: boolean;
   /** Keeps a hold until the change ends. */
   keep(hold: Hold): void;
   /** Throws if the change was aborted. */
@@ -27,7 +27,7 @@ export class SegmentPipe {
   readonly #change: PipedChange;
   readonly #host: Host;
   readonly #branchHead: BranchHead;
-  readonly #options: Pick<WriteBatch, 'durability' | 'makesRoom'>;
+  readonly #options: Pick<WriteBatch, 'durability' | 'freesSpace'>;
   /** The writer numbers that have been announced to other tabs. */
   readonly #writers = new Set<number>();
   #held: MadeSegment[] = [];
@@ -44,7 +44,7 @@ export class SegmentPipe {
     change: PipedChange,
     host: Host,
     branchHead: BranchHead,
-    options: Pick<WriteBatch, 'durability' | 'makesRoom'>,
+    options: Pick<WriteBatch, 'durability' | 'freesSpace'>,
   ) {
     this.#change = change;
     this.#host = host;
@@ -93,7 +93,7 @@ export class SegmentPipe {
   async flush(bytes: number): Promise<void> {
     const change = this.#change;
     while (this.#heldBytes > bytes) {
-      if (change.waitsForRoom) await this.#branchHead.shared.room(true);
+      if (change.waitsForSpace) await this.#branchHead.shared.waitForSpace(true);
       await this.#announce();
       await turn();
       const startMs = performance.now();

@@ -131,11 +131,11 @@ export class SingleEdits {
   #commit(edits: readonly WaitingEdit[]): Promise<object> {
     const [host, branchHead] = [this.#host, this.#branchHead];
     const blocks = groups(edits).map(blockOf);
-    const makesRoom = blocks.every(({ format }) => format === 'deletes');
+    const freesSpace = blocks.every(({ format }) => format === 'deletes');
     const isStrict = ({ options }: WaitingEdit) =>
       (options?.durability ?? this.#durability) === 'strict';
     const durability = edits.some(isStrict) ? 'strict' : 'relaxed';
-    return branchHead.retry(() => tryEdits(host, branchHead, durability, blocks, { makesRoom }));
+    return branchHead.retry(() => tryEdits(host, branchHead, durability, blocks, { freesSpace }));
   }
 
   /** Commits edits and settles their promises. A refused edit does not make the others fail. */

@@ -17,9 +17,9 @@ export async function tryEdits(
   branchHead: BranchHead,
   durability: Durability,
   blocks: Iterable<Block>,
-  options: Pick<IngestOptions, 'signal' | 'makesRoom' | 'isUpkeep'> = {},
+  options: Pick<IngestOptions, 'signal' | 'freesSpace' | 'isUpkeep'> = {},
 ): Promise<(IngestCommit & { readonly ingest: Ingest }) | undefined> {
-  await branchHead.shared.prepareIds(options.makesRoom);
+  await branchHead.shared.prepareIds(options.freesSpace);
   const ingest = new Ingest(host, branchHead, durability, options);
   try {
     let isNext = false;

@@ -1,5 +1,5 @@
 /**
- * Room for changes that make room: a deletion writes a little before it frees anything, and a browser at its quota
+ * Space for changes that make space: a deletion writes a little before it frees anything, and a browser at its quota
  * refuses that. The ballast is a database of its own, since WebKit counts the length of a database's file, which no
  * deletion in it makes shorter.
  */
@@ -22,7 +22,7 @@ const MAX_RANDOM = 65_536;
 
 const ignore = () => {};
 
-/** The ballast of one store. Any tab may use its room. */
+/** The ballast of one store. Any tab may use its space. */
 export class Ballast {
   readonly #database: string;
   /** The number of records, as far as this handle knows. */
@@ -40,7 +40,7 @@ export class Ballast {
 
   /**
    * Fits the ballast to a store of `storedBytes`. A call during another one gets the promise of that one. Rejects if
-   * there is no room.
+   * there is no space.
    */
   fit(storedBytes: number): Promise<void> {
     this.#fitting ??= this.#fit(storedBytes).finally(() => {
@@ -58,7 +58,7 @@ export class Ballast {
   }
 
   /**
-   * Settles when the ballast has taken back the lent room, as far as there is room; `undefined` if it has lent no room.
+   * Settles when the ballast has taken back the lent space, as far as there is space; `undefined` if it has lent no space.
    * Other writes wait for it: otherwise they would use up the ballast bit by bit.
    */
   get lent(): Promise<void> | undefined {
@@ -66,8 +66,8 @@ export class Ballast {
   }
 
   /**
-   * Runs `task` with the room of the ballast, and then takes back the rest. Copies get the room only while more than
-   * half of it is left: where deletions free no room, as in WebKit, they would use up all.
+   * Runs `task` with the space of the ballast, and then takes back the rest. Copies get the space only while more than
+   * half of it is left: where deletions free no space, as in WebKit, they would use up all.
    */
   lend<T>(task: () => Promise<T>, isCopy: boolean): Promise<T> {
     const done = this.#lend(task, isCopy);
@@ -97,7 +97,7 @@ export class Ballast {
   }
 
   /**
-   * Takes back the lent room, as far as there is room. Firefox frees the room of its log only after a failed write: the
+   * Takes back the lent space, as far as there is space. Firefox frees the space of its log only after a failed write: the
    * ballast takes its part then, before other writes do.
    */
   restore(): Promise<void> {
@@ -134,7 +134,7 @@ export class Ballast {
   async #withDatabase<T>(task: (db: IDBDatabase) => Promise<T>): Promise<T> {
     const db = await openWithin(OPENING_LIMIT, this.#database, {
       onUpgrade: (made) => void made.createObjectStore(STORE),
-      // Another handle needs the room.
+      // Another handle needs the space.
       onBlocking: (opened) => opened.close(),
     });
     if (db === undefined) throw buildBlockedError();
@@ -152,10 +152,10 @@ export class Ballast {
 }
 
 /**
- * Makes bytes that no browser can compress, so that they take the room of their length. In Firefox they are a Blob,
- * which is a file of its own. Other data first go to the log of the database, which stays if there is no room to copy
+ * Makes bytes that no browser can compress, so that they take the space of their length. In Firefox they are a Blob,
+ * which is a file of its own. Other data first go to the log of the database, which stays if there is no space to copy
  * it; the deletion of such a database frees the file, but not the log, until the next start of the browser. In WebKit,
- * and at times in Chromium, deleted Blobs free no room at once.
+ * and at times in Chromium, deleted Blobs free no space at once.
  */
 function noise(): Uint8Array | Blob {
   const bytes = new Uint8Array(RECORD_BYTES);

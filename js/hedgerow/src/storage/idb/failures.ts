@@ -8,7 +8,7 @@ import { type ErrorCode, HedgerowError } from '../../base/errors.js';
  * Returns whether a new opening of the database may help: the connection is closed, its transactions were aborted, not
  * by us, or the engine does not know what happened. Many of WebKit's `UnknownError`s say that its database process is
  * gone, in texts that change from version to version. Firefox throws `InvalidStateError`, once, for the next `put`
- * after a transaction that found no room.
+ * after a transaction that found no space.
  */
 export function isLost(cause: unknown): boolean {
   return /^(InvalidState|Abort|Unknown|TransactionInactive)Error/.test(String(cause));
@@ -48,7 +48,7 @@ export function toIdbError(cause: unknown): HedgerowError {
   // In a frame of another site, if the user blocks cookies of other sites, Chromium answers with an `UnknownError`:
   // `The user denied permission to access the database.`
   if (/^Security|denied perm/.test(text)) return buildDeniedError(cause);
-  if (/^Quota/.test(text)) return toError('quota-exceeded', 'no room left for this origin');
+  if (/^Quota/.test(text)) return toError('quota-exceeded', 'no space left for this origin');
   if (/^Version/.test(text)) {
     return toError('unsupported-format', 'written by a newer version: update the app');
   }

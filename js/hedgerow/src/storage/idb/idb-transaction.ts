@@ -13,8 +13,8 @@ export type StoreName = (typeof ALL_STORES)[number];
  * A transaction under way; see `runIdbTransaction`.
  *
  * **Never make a request whose effect is only right after the success of earlier ones, while any of them is under
- * way.** When a request finds no room, Firefox undoes all requests before it; but each later request that was made
- * already may take effect, though Firefox reports all as aborted. A deletion may also find no room. `undo` is safe: it
+ * way.** When a request finds no space, Firefox undoes all requests before it; but each later request that was made
+ * already may take effect, though Firefox reports all as aborted. A deletion may also find no space. `undo` is safe: it
  * undoes everything, in every engine.
  */
 export interface TransactionWork<T> {
@@ -51,7 +51,7 @@ export function abortAll(db: IDBDatabase): void {
  * transaction `null` after `commit()`, Chromium and Firefox report a full disk only by `abort`. When Chromium drops a
  * connection, a committing transaction gets neither `complete` nor `abort`, only the `close` of its database. In a
  * removed frame it gets no event at all: `goneOf` reports it. `complete` counts only if no request has failed: if two
- * requests under way at `commit()` find no room, Firefox undoes the requests before them, and then completes.
+ * requests under way at `commit()` find no space, Firefox undoes the requests before them, and then completes.
  */
 export function runIdbTransaction<T>(
   db: IDBDatabase,

@@ -5,7 +5,7 @@
  * `joined-tables.ts`.
  *
  * Each stored table has its segment, and each ref all that it needs, whatever an engine makes of a transaction that
- * finds no room: see `idb-transaction.ts`.
+ * finds no space: see `idb-transaction.ts`.
  */
 
 import { isFull } from '../../base/errors.js';
@@ -116,8 +116,8 @@ class IdbSegmentStore implements SegmentStore {
     return this.#connection.run((db) => loadContents(db, what));
   }
 
-  reserve(makesRoom = false): Promise<number> {
-    return this.#run(makesRoom, (db) =>
+  reserve(freesSpace = false): Promise<number> {
+    return this.#run(freesSpace, (db) =>
       runIdbTransaction(db, REFS, 'readwrite', 'relaxed', (work) => {
         const refs = work.store('refs');
         work.after(refs.get(COUNTER_KEY), (last: unknown = 0) => {
@@ -136,11 +136,11 @@ class IdbSegmentStore implements SegmentStore {
 
   async write(batch: WriteBatch): Promise<boolean> {
     const own = exact(batch);
-    const { segments, move, also, makesRoom = false } = own;
+    const { segments, move, also, freesSpace = false } = own;
     const isDrop = also?.some((change) => 'isDropped' in change);
     const dropRefs = isDrop ? (await loadRest()).dropRefs : undefined;
     try {
-      return await this.#run(makesRoom, (db, repetition) =>
+      return await this.#run(freesSpace, (db, repetition) =>
         move === undefined && also === undefined
           ? writeOnce(db, own)
           : moveOnce(db, own, this.#carriers, repetition, dropRefs),
@@ -148,8 +148,8 @@ class IdbSegmentStore implements SegmentStore {
     } catch (cause) {
       // Firefox may have kept segments without their tables.
       if (isFull(cause) && segments.length > 0) {
-        await this.#room().then(
-          (room) => room.sweep(),
+        await this.#space().then(
+          (space) => space.sweep(),
           () => {},
         );
       }
@@ -164,7 +164,7 @@ class IdbSegmentStore implements SegmentStore {
 
   async delete(ids: readonly number[], fence?: Fence): Promise<boolean> {
     const unwanted = new Set(ids);
-    if (!(await (await this.#room()).delete(unwanted, fence))) return false;
+    if (!(await (await this.#space()).delete(unwanted, fence))) return false;
     for (const id of unwanted) {
       this.#carriers.delete(id);
       this.#handles.drop(id);
@@ -179,7 +179,7 @@ class IdbSegmentStore implements SegmentStore {
 
   async upkeep(storedBytes: number, isAtRest: boolean): Promise<void> {
     if (storedBytes < LEAST_FOR_UPKEEP && this.#loaded === undefined) return;
-    await (await this.#room()).keep(storedBytes);
+    await (await this.#space()).keep(storedBytes);
     if (!isAtRest) return;
     const { joinTables } = await loadRest();
     await this.#connection.run((db) => joinTables(db, this.#isJoinedDamaged));
@@ -190,22 +190,22 @@ class IdbSegmentStore implements SegmentStore {
     return this.#connection.close();
   }
 
-  /** Runs a task as `DatabaseConnection.run` does; a task that makes room runs once more if there is no room. */
-  async #run<T>(makesRoom: boolean | 'later', task: Task<T>): Promise<T> {
-    if (!makesRoom) await this.#loaded?.lent;
+  /** Runs a task as `DatabaseConnection.run` does; a task that makes space runs once more if there is no space. */
+  async #run<T>(freesSpace: boolean | 'later', task: Task<T>): Promise<T> {
+    if (!freesSpace) await this.#loaded?.lent;
     try {
       return await this.#connection.run(task);
     } catch (cause) {
       if (!isFull(cause)) throw cause;
       this.#onFull();
-      if (!makesRoom) await this.#loaded?.restore();
-      const room = makesRoom && (await this.#room().catch(() => undefined));
-      if (!room) throw cause;
-      return room.again(task, makesRoom);
+      if (!freesSpace) await this.#loaded?.restore();
+      const space = freesSpace && (await this.#space().catch(() => undefined));
+      if (!space) throw cause;
+      return space.again(task, freesSpace);
     }
   }
 
-  async #room(): Promise<StoreSpace> {
+  async #space(): Promise<StoreSpace> {
     const { StoreSpace } = await loadRest();
     const run = <T>(task: Task<T>) => this.#run(true, task);
     this.#loaded ??= new StoreSpace(this.#connection, ballastName(this.#name), run);

@@ -25,7 +25,7 @@ export function putting<T>(
     const records = work.store('segments');
     if (segmentBytes.length < leastBytesForParts) return records.put(segmentBytes, id);
     if (engine().takesBlobs) return records.put(new Blob([segmentBytes as BlobPart]), id);
-    // A piece that finds no room undoes the table and the pieces before it; the pieces behind it are only bytes.
+    // A piece that finds no space undoes the table and the pieces before it; the pieces behind it are only bytes.
     const pieces = piecesOf(id, segmentBytes);
     return pieces.reduce((_, [key, bytes]): IDBRequest => records.put(bytes, key), table);
   });

@@ -1,4 +1,4 @@
-/** Frees room of a store, and handles full storage. Rarely needed, and loaded at the first use. */
+/** Frees space of a store, and handles full storage. Rarely needed, and loaded at the first use. */
 import type { Fence } from '../segment-store.js';
 import { Ballast } from './ballast.js';
 import type { DatabaseConnection } from './database-connection.js';
@@ -8,14 +8,14 @@ export { joinTables } from './join-tables.js';
 export { isPrivateWindow } from './private-window.js';
 export { historyOnce } from './ref-history.js';
 
-/** A task with an open database; `isAgain` if it ran before and found no room. */
+/** A task with an open database; `isAgain` if it ran before and found no space. */
 export type Task<T> = (db: IDBDatabase, repetition: number, isAgain?: boolean) => Promise<T>;
 
-/** The room of one store. */
+/** The space of one store. */
 export class StoreSpace {
   readonly #connection: DatabaseConnection;
   readonly #ballast: Ballast;
-  /** Runs a task, and `again` if there is no room. */
+  /** Runs a task, and `again` if there is no space. */
   readonly #run: <T>(task: Task<T>) => Promise<T>;
   #sweeping: Promise<void> | undefined;
 
@@ -44,7 +44,7 @@ export class StoreSpace {
     this.#ballast.rest();
   }
 
-  /** Deletes segments without a name, which only take room: it is no failure if they stay for now. */
+  /** Deletes segments without a name, which only take space: it is no failure if they stay for now. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#run(sweepOnce)
       .catch(() => {})
@@ -54,7 +54,7 @@ export class StoreSpace {
     return this.#sweeping;
   }
 
-  /** Keeps room for deletions: see `SegmentStore.upkeep`. */
+  /** Keeps space for deletions: see `SegmentStore.upkeep`. */
   keep(storedBytes: number): Promise<void> {
     return this.#ballast.fit(storedBytes);
   }
@@ -64,18 +64,18 @@ export class StoreSpace {
     return this.#ballast.lent;
   }
 
-  /** Takes back the room that deletions got, before a write takes it. */
+  /** Takes back the space that deletions got, before a write takes it. */
   restore(): Promise<void> {
     return this.#ballast.restore();
   }
 
   /**
-   * Runs a task that makes room once more, with the room of the ballast. Firefox accepts refused deletions at the
+   * Runs a task that makes space once more, with the space of the ballast. Firefox accepts refused deletions at the
    * second try.
    */
-  again<T>(task: Task<T>, makesRoom: true | 'later'): Promise<T> {
+  again<T>(task: Task<T>, freesSpace: true | 'later'): Promise<T> {
     const run = (db: IDBDatabase, repetition: number) => task(db, repetition, true);
-    return this.#ballast.lend(() => this.#connection.run(run), makesRoom === 'later');
+    return this.#ballast.lend(() => this.#connection.run(run), freesSpace === 'later');
   }
 }
 

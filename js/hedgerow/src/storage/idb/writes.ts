@@ -67,7 +67,7 @@ export async function moveOnce(
           dropping(work, drops, (dropSteps) => {
             inTurn(work, [...steps, ...dropSteps], () => {
               // These deletions are right even if the move fails: see `sweptBy`. They come behind it, since a deletion
-              // that finds no room undoes the requests before it.
+              // that finds no space undoes the requests before it.
               for (const key of listMoveKeys(old.flatMap(({ result }) => result))) {
                 if (key.length === 2) refs.delete(key);
               }

@@ -52,8 +52,8 @@ export class LazySegments implements SegmentStore {
     return loaded;
   }
 
-  reserve(makesRoom?: boolean): Promise<number> {
-    return this.inner.reserve(makesRoom);
+  reserve(freesSpace?: boolean): Promise<number> {
+    return this.inner.reserve(freesSpace);
   }
 
   readonly read = async (

@@ -13,7 +13,7 @@ import { chunksOf } from './table.js';
 export type Chunks = Map<string, Uint8Array>;
 
 /**
- * Takes the segments that the core has made, and writes them. Without room for them they are used once, and fetched
+ * Takes the segments that the core has made, and writes them. Without space for them they are used once, and fetched
  * again by the next read. Call `shared.prepareIds()` before the core makes them.
  */
 export async function store(shared: SharedStore, core: LazyEngine): Promise<Chunks> {

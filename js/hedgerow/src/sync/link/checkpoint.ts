@@ -42,7 +42,7 @@ export async function makeCheckpoint(
     const isKnown = sameRows(await readRowsRoot(context.shared, commit), checkpointRows(before));
     // A lazy clone would have to fetch all rows to write them again: another device does that.
     const isPartly = context.land !== undefined && before.layers.length < MOST_OF_PARTLY;
-    if (isKnown && (isPartly || hasRoom(before.layers))) {
+    if (isKnown && (isPartly || hasSpace(before.layers))) {
       const packs = await writePacks(context, commit, to.commitBytes, scope, job);
       return packs.length === 0 ? before.layers.slice() : [...before.layers, { seq, rows, packs }];
     }
@@ -52,7 +52,7 @@ export async function makeCheckpoint(
 }
 
 /** Returns whether another layer costs a clone less than it saves. */
-function hasRoom(layers: readonly Layer[]): boolean {
+function hasSpace(layers: readonly Layer[]): boolean {
   const lengthOf = (packs: readonly PackRecord[]) =>
     packs.reduce((sum, { length }) => sum + length, 0);
   const [first, ...later] = layers.map(({ packs }) => lengthOf(packs));

@@ -47,7 +47,7 @@ export class LinkedHead extends BranchHead {
   override move(
     commitBytes: Uint8Array,
     segments: readonly SegmentRecord[],
-    options: Pick<WriteBatch, 'durability' | 'also' | 'makesRoom'>,
+    options: Pick<WriteBatch, 'durability' | 'also' | 'freesSpace'>,
     onUnknown?: () => void,
   ): Promise<boolean> {
     const write: LinkedWrite = (more, others) => {

@@ -1,4 +1,4 @@
-/** The logs of a head: read for entries that are older than the head's own, and put when a head has no more room. */
+/** The logs of a head: read for entries that are older than the head's own, and put when a head has no more space. */
 
 import { objectPath } from '../remote/format/content-names.js';
 import type { HeadRecord, LogRecord, Tail } from '../remote/format/head-record.js';
@@ -38,7 +38,7 @@ export async function tailSince(
   return joinedTail(head, await Promise.all(logsSince(head, seq).map(fetchLog)));
 }
 
-/** Puts the tail of a head into a log. The returned head has room for an entry, and is incomplete without one. */
+/** Puts the tail of a head into a log. The returned head has space for an entry, and is incomplete without one. */
 export async function moveIntoLog(
   { remote, tools, scope }: SyncContext,
   head: HeadRecord,

@@ -60,7 +60,7 @@ function killable(inner: Storage): { storage: Storage; kill: () => void } {
   };
   const wrapped = (store: SegmentStore): SegmentStore => ({
     load: (known, since) => through(() => store.load(known, since)),
-    reserve: (makesRoom) => through(() => store.reserve(makesRoom)),
+    reserve: (freesSpace) => through(() => store.reserve(freesSpace)),
     read: (wanted) => through(() => store.read(wanted)),
     write: (batch) => through(() => store.write(batch)),
     history: (name) => through(() => store.history(name)),

@@ -54,7 +54,7 @@ export function faulty(inner: Storage, ...initial: readonly Fault[]): FaultyStor
   function wrapStore(store: SegmentStore): SegmentStore {
     return {
       load: (known, since) => through('load', () => store.load(known, since)),
-      reserve: (makesRoom) => through('reserve', () => store.reserve(makesRoom)),
+      reserve: (freesSpace) => through('reserve', () => store.reserve(freesSpace)),
       read: (wanted) => through('read', () => store.read(wanted)),
       write: (batch) => through('write', () => store.write(batch)),
       history: (name) => through('history', () => store.history(name)),

@@ -367,9 +367,7 @@ it('the longest head has room for its signature, and no writer makes a longer on
   expect(await stored(inner)).toHaveLength(65_536);
   const read = await reads(inner).readHead('main');
   expect(read?.bytes).toEqual(bytes);
-  expect((await decodeHead(bytes, PLAIN_SCOPE)).checkpoint.layers[0]?.packs).toHaveLength(
-    packs,
-  );
+  expect((await decodeHead(bytes, PLAIN_SCOPE)).checkpoint.layers[0]?.packs).toHaveLength(packs);
   const salt = from.bytes(16);
   await expect(encodeHead(longer(packs, name + 1), salt, PLAIN_SCOPE)).rejects.toEqual(
     failure('invalid-argument'),

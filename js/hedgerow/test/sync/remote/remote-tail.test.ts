@@ -4,8 +4,8 @@ import { sameBytes } from '../../../src/base/bytes.js';
 import { hex } from '../../../src/base/hex.js';
 import { decodeHead, encodeHead, headLength } from '../../../src/sync/remote/format/head-codec.js';
 import type {
-  Layer,
   HeadRecord,
+  Layer,
   RowTree,
   Tail,
   TailEntry,

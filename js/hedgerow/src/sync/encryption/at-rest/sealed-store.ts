@@ -51,11 +51,11 @@ export class SealedStore implements SegmentStore {
     });
   }
 
-  reserve(makesRoom?: boolean): Promise<number> {
+  reserve(freesSpace?: boolean): Promise<number> {
     return this.#calls.inTurn(async () => {
       // A store of another key gives no number.
       await this.#requireKeys();
-      return () => this.#inner.reserve(makesRoom);
+      return () => this.#inner.reserve(freesSpace);
     });
   }
 

@@ -166,7 +166,7 @@ export class FieldWriter {
     return this.#length;
   }
 
-  /** Makes room, if need be in new memory; returns where. */
+  /** Makes space, if need be in new memory; returns where. */
   #grow(length: number): number {
     const at = this.#length;
     this.#length += length;

@@ -32,7 +32,7 @@ export const MAX_HEAD_ENTRIES_BYTES = 3 << 10;
 /** A writer keeps a head within these bytes, while its entries have more bytes than a short log. */
 export const SHORT_HEAD_BYTES = 5900;
 
-/** Bytes of entries for which a head always has room: shorter logs would be too many. */
+/** Bytes of entries for which a head always has space: shorter logs would be too many. */
 export const SHORT_LOG_BYTES = 1850;
 
 /** Most logs of a head. */

@@ -123,7 +123,7 @@ export type AppendOutcome =
   | { readonly kind: 'head'; readonly head: HeadRecord }
   /** The delta is too long for the head: put it, and append it by name. */
   | { readonly kind: 'spill' }
-  /** The head has no room for one more entry: put a log of its tail, and append to `withLog`. */
+  /** The head has no space for one more entry: put a log of its tail, and append to `withLog`. */
   | { readonly kind: 'log' }
   /** The tail is full: make a checkpoint first. */
   | { readonly kind: 'checkpoint' };
@@ -175,7 +175,7 @@ const KEPT_ENTRIES = 32;
 
 /**
  * Returns the head that replaces `head` by a checkpoint of `rows`. Its tail ends with `delta`, the step to them, if
- * there is one and the head has room for it, and keeps entries before it, up to 32 in all. Throws `invalid-argument` if
+ * there is one and the head has space for it, and keeps entries before it, up to 32 in all. Throws `invalid-argument` if
  * the packs alone are too many.
  */
 export function withCheckpoint(

@@ -32,7 +32,7 @@ export function checkerOf(object: RemoteKind, source?: TailSource): Check {
   }) as Check;
 }
 
-/** Returns whether a head has room for these entries. It always has room for a single one. */
+/** Returns whether a head has space for these entries. It always has space for a single one. */
 export function fitsHead(tail: readonly TailEntry[]): boolean {
   const isFew = tail.length <= MAX_HEAD_ENTRIES && entriesLength(tail) <= MAX_HEAD_ENTRIES_BYTES;
   return tail.length <= 1 || isFew;
