@@ -87,7 +87,7 @@ interface HandleParts {
 export class Store extends Reader {
   /** The name that it was opened under. */
   readonly name: string;
-  readonly #handle: HandleParts;
+  protected readonly handle: HandleParts;
   readonly #host: Host;
   readonly #branchHead: BranchHead;
   readonly #tabs: Tabs | undefined;
@@ -118,12 +118,12 @@ export class Store extends Reader {
     const check = () => this.#check();
     const from = readContext(host, branchHead, edits.pending, check, changes, durability);
     const collector = first
-      ? first.#handle.collector
+      ? first.handle.collector
       : new CollectionScheduler(host, branchHead, tabs);
     const watchers = new Watchers(host, branchHead);
     super(from);
     const flushers = new Set<Flusher>();
-    this.#handle = { edits, changes, durability, collector, flushers, health, watchers };
+    this.handle = { edits, changes, durability, collector, flushers, health, watchers };
     disposable(Store.prototype, 'asyncDispose', Store.prototype.close);
     this.#first = first ?? this;
     this.name = name;
@@ -222,7 +222,7 @@ export class Store extends Reader {
     return this.#run(job, isTaken, (own) => {
       const remove = () => deleteMany(this.from, keysOrRange, own);
       // Keys that come one by one cannot be taken again.
-      return isTaken ? remove() : this.#handle.collector.freeingSpace(remove);
+      return isTaken ? remove() : this.handle.collector.freeingSpace(remove);
     });
   }
 
@@ -297,7 +297,7 @@ export class Store extends Reader {
     work: (parts: TransactionParts, job: TransactionJob) => Promise<T>,
   ): Promise<T> {
     this.from.check();
-    const { waits } = this.#handle.changes;
+    const { waits } = this.handle.changes;
     const { before, over, end } = inOrder(this.from, holdsUp);
     return this.#run(job, false, async (own) => {
       try {
@@ -345,16 +345,16 @@ export class Store extends Reader {
    */
   writer(options: WriterOptions = {}): Writer {
     this.from.check();
-    const { commitEvery = Number.POSITIVE_INFINITY, durability = this.#handle.durability } =
+    const { commitEvery = Number.POSITIVE_INFINITY, durability = this.handle.durability } =
       optionsOf('writer', options, 'commitEvery durability');
     const flusher = new Flusher(
       this.from.host,
       this.from.branchHead,
       durability,
       commitEvery,
-      (ended) => this.#handle.flushers.delete(ended),
+      (ended) => this.handle.flushers.delete(ended),
     );
-    this.#handle.flushers.add(flusher);
+    this.handle.flushers.add(flusher);
     return new Writer(flusher);
   }
 
@@ -364,14 +364,14 @@ export class Store extends Reader {
    */
   async put(key: string, value: unknown, options?: EditOptions): Promise<void> {
     this.from.check();
-    return this.#edit('put', options, (own) => this.#handle.edits.put(key, value, own));
+    return this.#edit('put', options, (own) => this.handle.edits.put(key, value, own));
   }
 
   /** Deletes one row, if it exists. Takes the options of `put`. */
   async delete(key: string, options?: EditOptions): Promise<void> {
     this.from.check();
     return this.#edit('delete', options, (own) =>
-      this.#handle.collector.freeingSpace(() => this.#handle.edits.delete(key, own)),
+      this.handle.collector.freeingSpace(() => this.handle.edits.delete(key, own)),
     );
   }
 
@@ -447,7 +447,7 @@ export class Store extends Reader {
   #jobOf<Options extends TransactionOptions>(call: string, options: Options, names = '') {
     const job = optionsOf(call, options, `${names} signal durability`.trim());
     checkSignal(job.signal);
-    return { durability: this.#handle.durability, ...job };
+    return { durability: this.handle.durability, ...job };
   }
 
   /** See `Changes.run`. */
@@ -456,7 +456,7 @@ export class Store extends Reader {
     waitsForCaller: boolean,
     change: (job: Job) => Promise<T>,
   ): Promise<T> {
-    return this.#handle.changes.run(job.signal, waitsForCaller, (signal) =>
+    return this.handle.changes.run(job.signal, waitsForCaller, (signal) =>
       change({ ...job, signal }),
     );
   }
@@ -486,7 +486,7 @@ export class Store extends Reader {
     this.from.check();
     const wanted = checkRangeOptions('watch', range, RANGE.entries);
     const how = optionsOf('watch', options, 'initial signal onError');
-    return this.#handle.watchers.watch(wanted, callback, how);
+    return this.handle.watchers.watch(wanted, callback, how);
   }
 
   /**
@@ -505,7 +505,7 @@ export class Store extends Reader {
     const wanted = checkRangeOptions('watchCount', range, RANGE.entries);
     const how = optionsOf('watchCount', options, 'signal onError');
     const load = async () => (await loadCounts()).counting;
-    return this.#handle.watchers.watch(wanted, callback, how, load);
+    return this.handle.watchers.watch(wanted, callback, how, load);
   }
 
   /**
@@ -513,7 +513,7 @@ export class Store extends Reader {
    * `switchTo` of this handle, and when its deleted branch was made again. Returns a function that stops it.
    */
   onRecovery(listener: () => void): () => void {
-    return this.#handle.watchers.recovery.on(listener);
+    return this.handle.watchers.recovery.on(listener);
   }
 
   /**
@@ -534,7 +534,7 @@ export class Store extends Reader {
     this.#check();
     const { branches } = await storeParts();
     this.#check();
-    const { durability, health } = this.#handle;
+    const { durability, health } = this.handle;
     const check = () => this.#checkOpen();
     const branchHead = await branches.openBranch(
       this.#branchHead,
@@ -562,8 +562,8 @@ export class Store extends Reader {
   async deleteBranch(name: string): Promise<void> {
     this.#checkOpen();
     const work = async () =>
-      (await storeParts()).branches.deleteBranch(this.#branchHead, name, this.#handle.durability);
-    return this.#handle.changes.note(work());
+      (await storeParts()).branches.deleteBranch(this.#branchHead, name, this.handle.durability);
+    return this.handle.changes.note(work());
   }
 
   /**
@@ -573,7 +573,7 @@ export class Store extends Reader {
   async switchTo(name: string): Promise<void> {
     this.#checkOpen();
     const { switchBranch } = await storeParts();
-    await switchBranch(this.#branchHead, name, this.#handle, () => this.#checkOpen());
+    await switchBranch(this.#branchHead, name, this.handle, () => this.#checkOpen());
     this.#settle();
   }
 
@@ -585,7 +585,7 @@ export class Store extends Reader {
       const follow = async () => (await loadSums()).followed(this.from);
       follow().catch(() => {});
     }
-    this.#handle.watchers.recovery.tell();
+    this.handle.watchers.recovery.tell();
   }
 
   /**
@@ -643,7 +643,7 @@ export class Store extends Reader {
     const { openStoreLink } = await syncing();
     this.#check();
     const { shared } = this.#branchHead;
-    const { durability, changes } = this.#handle;
+    const { durability, changes } = this.handle;
     const [check, settle] = [() => this.#checkOpen(), () => this.#settle()];
     const { branchName } = this;
     return openStoreLink(
@@ -662,9 +662,9 @@ export class Store extends Reader {
    */
   async resetTo(target: string | Snapshot): Promise<void> {
     this.#check();
-    const job = { durability: this.#handle.durability, alone: this.#indexing.alone };
+    const job = { durability: this.handle.durability, alone: this.#indexing.alone };
     const work = async () => (await storeParts()).resetTo(this.#branchHead, target, job);
-    await this.#handle.changes.note(work());
+    await this.handle.changes.note(work());
     this.#settle();
   }
 
@@ -693,7 +693,7 @@ export class Store extends Reader {
   async health(): Promise<Health> {
     this.#checkOpen();
     const { healthOf } = await loadHealth();
-    return healthOf(this.#handle.health);
+    return healthOf(this.handle.health);
   }
 
   /**
@@ -707,7 +707,7 @@ export class Store extends Reader {
    */
   onHealth(listener: HealthListener): () => void {
     this.#checkOpen();
-    return this.#handle.health.on(listener);
+    return this.handle.health.on(listener);
   }
 
   /**
@@ -717,7 +717,7 @@ export class Store extends Reader {
    */
   async persist(): Promise<boolean | undefined> {
     this.#checkOpen();
-    return this.#handle.health.persist();
+    return this.handle.health.persist();
   }
 
   /**
@@ -731,7 +731,7 @@ export class Store extends Reader {
    */
   async compact(): Promise<CompactResult> {
     this.from.check();
-    return this.#handle.collector.request();
+    return this.handle.collector.request();
   }
 
   /**
@@ -741,7 +741,7 @@ export class Store extends Reader {
   async stats(): Promise<Stats> {
     this.from.check();
     const { statsOf } = await readParts();
-    return statsOf(this.from.host, this.from.branchHead, this.#handle.collector.failure);
+    return statsOf(this.from.host, this.from.branchHead, this.handle.collector.failure);
   }
 
   /**
@@ -793,14 +793,14 @@ export class Store extends Reader {
     const { shared, pins } = this.#branchHead;
     if (this.#first === this) this.#tabs?.close();
     const [reason, isLost] = [this.#closedError(), this.#first.#closedBy !== undefined];
-    const watching = this.#handle.watchers.close(reason, !isLost);
-    const ended = this.#handle.changes.close(reason, isLost);
-    const aborts = [...this.#handle.flushers].map((flusher) =>
+    const watching = this.handle.watchers.close(reason, !isLost);
+    const ended = this.handle.changes.close(reason, isLost);
+    const aborts = [...this.handle.flushers].map((flusher) =>
       flusher.abort('the store was closed'),
     );
     const others = [...this.#others].map((other) => other.close());
-    const edits = this.#handle.edits.drainEdits();
-    await Promise.all([watching, edits, this.#handle.changes.over(), ...aborts, ...others]);
+    const edits = this.handle.edits.drainEdits();
+    await Promise.all([watching, edits, this.handle.changes.over(), ...aborts, ...others]);
     ended();
     await this.#builder.close();
     if (this.#first !== this) {
@@ -808,8 +808,8 @@ export class Store extends Reader {
       this.#branchHead.leave();
       return;
     }
-    this.#handle.health.close();
-    await this.#handle.collector.close();
+    this.handle.health.close();
+    await this.handle.collector.close();
     await shared.afterAll(() => this.#host.segments.close());
     pins.close();
     this.#host.engine.end(reason);

@@ -17,7 +17,7 @@ const cases: [title: string, call: Call, message: RegExp][] = [
       vi.stubGlobal('indexedDB', undefined);
       return open('x');
     },
-    /no IndexedDB.*`storage`.*memory\(\).*sqlite\(\).*hedgerow\/node/,
+    /no IndexedDB.*`storage`.*memory\(\).*sqlite\(\).*@hedgerow\/sqlite/,
   ],
   [
     'an index that was not named',

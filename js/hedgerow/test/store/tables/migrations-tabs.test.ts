@@ -95,7 +95,7 @@ describe('an older handle', () => {
     expect(await db.tasks.get('t00007')).toEqual(before);
     // A delete needs no reading.
     await old.tasks.delete('t00007');
-    expect(await db.tasks.get('t00007')).toBeUndefined();
+    await expect.poll(() => db.tasks.get('t00007')).toBeUndefined();
     expect(onOutdated).toHaveBeenCalledTimes(1);
   });
 

@@ -99,9 +99,9 @@ const TABLE_WRITES: Record<string, Write> = {
 
 /** Members that change no rows of the branch. */
 const READS = new Set(
-  `__v_skip all at between branch branches branchName changes changesSinceFork checkOpen close compact constructor count
-   deleteBranch diff export get getMany has health jobOf keyOf keysOf migration onHealth onRecovery op orderBy persist
-   previewMerge prove rank ready repair root rowSource run scan snapshot source stats sumTree switchTo toArray
+  `__v_skip all at between branch branches branchName changes changesSinceFork close compact constructor count
+   deleteBranch diff export get getMany has health keyOf keysOf migration onHealth onRecovery op orderBy persist
+   previewMerge prove rank ready repair root rowSource scan snapshot source stats sumTree switchTo toArray
    tryMigration verify watch watchCount`.split(/\s+/),
 );
 
