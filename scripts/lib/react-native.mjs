@@ -30,7 +30,7 @@ async function entries() {
 }
 
 /** Sources that are left out, and the files that replace them. */
-const SWAPPED = new Map(
+export const SWAPPED = new Map(
   [
     ['core/module.ts', 'hermes-core.ts'],
     ['core/later-module.ts', 'hermes-later-core.ts'],

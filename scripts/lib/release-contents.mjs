@@ -9,9 +9,9 @@ import { ROOT } from './run.mjs';
 
 /** The most bytes of the tarball and of its unpacked files, by package: 4 % more than when this was written. */
 export const MAX_BYTES = {
-  hedgerow: { packed: 2_820_000, unpacked: 10_900_000 },
-  '@hedgerow/inspector': { packed: 600_000, unpacked: 1_500_000 },
-  others: { packed: 60_000, unpacked: 250_000 },
+  hedgerow: { packed: 2_442_000, unpacked: 10_299_000 },
+  '@hedgerow/inspector': { packed: 382_000, unpacked: 782_000 },
+  others: { packed: 29_000, unpacked: 97_000 },
 };
 
 /** All others: built code, its declarations, modules of WebAssembly, and the page of the inspector. */

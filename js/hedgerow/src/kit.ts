@@ -36,7 +36,7 @@ export { after, encodeScalar, Tag } from './core/indexes/scalar.js';
 export { REMOTE_BRANCHES, refOfBranch } from './engine/history/branch-name.js';
 export { BRANCH_REF, FORK_REF, REF } from './engine/history/inventory.js';
 export type { Watchers } from './engine/watch/watchers.js';
-export { databaseName } from './storage/idb/idb.js';
+export { databaseName } from './storage/idb/database-name.js';
 export type {
   Fence,
   Ref,
@@ -59,20 +59,6 @@ export type { TxTable } from './store/tables/tx-table.js';
 export { Leases } from './sync/link/leases.js';
 export type { FetchFunction } from './sync/remote/adapters/exchange.js';
 export type { RemoteEncryption } from './sync/remote/format/suite.js';
-export {
-  checkPrefix,
-  headName,
-  maxBytesOf,
-  type ParsedName,
-  parseName,
-} from './sync/remote/names.js';
-export type {
-  ByteRange,
-  ListPrefix,
-  Remote,
-  RemoteHead,
-  RemoteOptions,
-  Swap,
-} from './sync/remote/remote.js';
+export { checkPrefix, maxBytesOf } from './sync/remote/names.js';
 export { checkedRemote } from './sync/remote/remote-check.js';
 export { goneFault, remoteFault } from './sync/remote/remote-faults.js';

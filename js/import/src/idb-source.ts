@@ -65,7 +65,8 @@ export async function openStore<Value, Key>(
     if (db === opened) db = undefined;
   };
   const open = async () => {
-    const opened: IDBPDatabase | undefined = await openAsIs(database, () => end(opened));
+    let opened: IDBPDatabase | undefined;
+    opened = await openAsIs(database, () => end(opened));
     if (isOver) opened?.close();
     if (opened === undefined || isOver) return undefined;
     db = opened;

@@ -4,7 +4,6 @@
  * check every byte.
  */
 import {
-  type ByteRange,
   builtin,
   checkedRemote,
   checkPrefix,
@@ -12,10 +11,8 @@ import {
   MAX_OBJECT_BYTES,
   maxBytesOf,
   optionsOf,
-  type ParsedName,
-  parseName,
-  type Remote,
 } from 'hedgerow/kit';
+import { type ByteRange, type ParsedName, parseName, type Remote } from 'hedgerow/remote';
 import { slicedName } from './hash.js';
 import {
   bodyOf,

@@ -1,7 +1,8 @@
 /** The parts of Node that the program uses: the package is compiled without Node's types. */
 
 import { remoteKeys, signedRemote, signingKeys } from 'hedgerow/encryption';
-import { builtin, type Remote, type RemoteEncryption, unhex } from 'hedgerow/kit';
+import { builtin, type RemoteEncryption, unhex } from 'hedgerow/kit';
+import type { Remote } from 'hedgerow/remote';
 
 interface Process {
   readonly argv: readonly string[];

@@ -6,7 +6,8 @@
  * a writer that was suspended meets the file of the winner, or sees that others went far past it.
  */
 
-import { goneFault, type RemoteHead, remoteFault, type Swap } from 'hedgerow/kit';
+import { goneFault, remoteFault } from 'hedgerow/kit';
+import type { RemoteHead, Swap } from 'hedgerow/remote';
 import { type Files, unless } from './folder-files.js';
 
 /** Number of newest states that stay. */

@@ -1,9 +1,7 @@
 /** A remote in a folder, which several processes may write and any static server can publish. */
+import { checkedRemote, checkSignal, HedgerowError } from 'hedgerow/kit';
 import {
   type ByteRange,
-  checkedRemote,
-  checkSignal,
-  HedgerowError,
   headName,
   type ListPrefix,
   parseName,
@@ -11,7 +9,7 @@ import {
   type RemoteHead,
   type RemoteOptions,
   type Swap,
-} from 'hedgerow/kit';
+} from 'hedgerow/remote';
 import { Files, fileFault, unless } from './folder-files.js';
 import { FolderHeads } from './folder-heads.js';
 

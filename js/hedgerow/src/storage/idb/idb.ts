@@ -25,6 +25,7 @@ import type {
 } from '../segment-store.js';
 import { engine, Handles } from './blobs.js';
 import { DatabaseConnection, destroyDatabase } from './database-connection.js';
+import { databaseName } from './database-name.js';
 import { runIdbTransaction } from './idb-transaction.js';
 import { buildMalformedError, COUNTER_KEY, isWhole, type MoveKey } from './journal.js';
 import { loadContents } from './load-contents.js';
@@ -65,11 +66,6 @@ export function idb(options: IdbOptions = {}): Storage {
       await destroyDatabase(ballastName(name)).catch(() => {});
     },
   };
-}
-
-/** Returns the name of the database of a store. */
-export function databaseName(name: string): string {
-  return `hedgerow/${name}`;
 }
 
 function ballastName(name: string): string {
