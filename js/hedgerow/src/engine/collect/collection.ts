@@ -119,6 +119,7 @@ export class Collection {
     const { host, inventory, pins, branchHeads } = this.#shared;
     const { engine } = host;
     return this.#shared.queueWork(async () => {
+      const term = pins.role?.term;
       if (!pins.isCollector || this.isOver) {
         throw new HedgerowError('blocked', 'another handle compacts the store now: try again');
       }
@@ -130,11 +131,11 @@ export class Collection {
       // The heads of this tab, too: a collector reads its heads without pins.
       const own = [...branchHeads].filter(({ isGone }) => !isGone).map(({ head }) => head);
       const heads = [...inventory.commitRefs, ...own];
-      const { commits, writers, hasStrangers } = await inUse(pins);
+      const { commits, writers, hasStrangers } = await inUse(pins, term);
       await inventory.load();
       const between = await this.#movedSince(refs);
       if (!hasStrangers) last.older = undefined;
-      else last.older ??= before;
+      else if (last.older?.term !== term) last.older = { ids: before, term };
       const op = calls.startCollection(engine, flags, valuesBefore);
       try {
         for (const { commitBytes } of [...heads, ...between, ...inventory.commitRefs]) {
@@ -142,7 +143,7 @@ export class Collection {
         }
         // A commit may be deleted already: its tab pinned it too late, and is about to find out.
         for (const commitBytes of commits) calls.collectCommit(engine, op, commitBytes, true);
-        const isKept = (id: number) => !before.has(id) || last.older?.has(id) === true;
+        const isKept = (id: number) => !before.has(id) || last.older?.ids.has(id) === true;
         for (const [from, to] of runs([...inventory.known].filter(isKept))) {
           calls.collectKeep(engine, op, from, to);
         }
@@ -278,8 +279,11 @@ export class Collection {
 
 /** The state that one collection leaves for the next. */
 export interface LastTime {
-  /** The segments that stay, since a tab that lost the role of the collector may use them. */
-  older?: ReadonlySet<number> | undefined;
+  /**
+   * The segments that stay, since a tab that lost the role of the collector may use them; and the term for which that is
+   * so. Later, other tabs may use other segments.
+   */
+  older?: { readonly ids: ReadonlySet<number>; readonly term: object | undefined } | undefined;
   /** The last move of the fence by this handle. */
   fence?: RefMove | undefined;
 }

@@ -12,8 +12,11 @@ export interface InUse {
   readonly hasStrangers: boolean;
 }
 
-/** Lists what this handle uses, and what the others announce by locks: see `pins.ts`. */
-export async function inUse({ locks, prefix, role, uses, writers }: Pins): Promise<InUse> {
+/** Lists what this handle uses, and what the others announce by locks, for a collection that began in `term`. */
+export async function inUse(
+  { locks, prefix, role, uses, writers }: Pins,
+  term: object | undefined,
+): Promise<InUse> {
   const own = [...uses].map(({ commitBytes }) => commitBytes);
   const ownWriters = [...writers.keys()];
   if (locks === undefined || role === undefined) {
@@ -34,6 +37,6 @@ export async function inUse({ locks, prefix, role, uses, writers }: Pins): Promi
         .map(parseRoot),
     ],
     writers: [...ownWriters, ...after('writer/').map(Number)],
-    hasStrangers: role.hasStrangers(held),
+    hasStrangers: role.hasStrangers(held, term),
   };
 }

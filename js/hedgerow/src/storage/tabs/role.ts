@@ -62,6 +62,11 @@ export class Role {
     return this.#isHeld;
   }
 
+  /** Identifies the time since this handle got the role: another object each time. */
+  get term(): object | undefined {
+    return this.#isHeld ? this.#session : undefined;
+  }
+
   /** Whether new uses of commits need no pins. */
   get isSure(): boolean {
     if (!this.#isHeld || this.#locks.areKept === true) return this.#isHeld;
@@ -191,12 +196,14 @@ export class Role {
   }
 
   /**
-   * Returns whether a tab that lost the role may use commits without pins, by the locks that a collection has read.
-   * Then all that was stored at the first such answer must stay. Throws if the handle may not collect now.
+   * Returns whether a tab that lost the role may use commits without pins, by the locks that a collection has read since
+   * its beginning in `term`. Then all that was stored at the first such answer of the term must stay. Throws if the
+   * handle may not collect now.
    */
-  hasStrangers(held: readonly { name?: string }[]): boolean {
+  hasStrangers(held: readonly { name?: string }[], term: object | undefined): boolean {
     const others = this.#quietOf(held);
-    if (!this.#isHeld || !others.every((name) => this.#strangers.has(name))) {
+    const isSameTerm = term !== undefined && term === this.term;
+    if (!isSameTerm || !others.every((name) => this.#strangers.has(name))) {
       throw new HedgerowError('blocked', 'another handle compacts the store');
     }
     if (others.length === 0) this.#strangers = new Set();
