@@ -1,5 +1,6 @@
 // `node scripts/draw-rooms.mjs`: draws the rooms of `js/hedgerow/src` by their imports, in `docs/architecture.md`. With
-// `--check` it writes no file, and exits with 1 if the picture is out of date.
+// `--check` it writes no file, and exits with 1 if the picture is out of date. Prints how many folders are rooms, how many
+// floors they make, and how many of them import another.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,6 +47,15 @@ export function drawn(files) {
   return ['```mermaid', 'graph TD', ...lines, '```', ''].join('\n');
 }
 
+/** Returns the number of rooms that are folders, of their floors, and of the imports between two of them. */
+export function countRooms(files) {
+  const named = namedRooms([...files].filter(([file]) => file.includes('/')));
+  const floorOf = (room) => 1 + Math.max(0, ...[...(named.get(room) ?? [])].map(floorOf));
+  const floors = Math.max(...[...named.keys()].map(floorOf));
+  const arrows = [...named.values()].reduce((sum, { size }) => sum + size, 0);
+  return { rooms: named.size, floors, arrows };
+}
+
 function main() {
   const page = readFileSync(PAGE, 'utf8');
   const [before, rest] = page.split(BEGIN);
@@ -53,6 +63,8 @@ function main() {
   if (after === undefined)
     throw new CommandFailed('docs/architecture.md has no place for the rooms');
   const files = typeScriptNames(join(ROOT, 'js', 'hedgerow', 'src'));
+  const { rooms, floors, arrows } = countRooms(files);
+  console.log(`${rooms} rooms on ${floors} floors, ${arrows} arrows`);
   const wanted = `${before}${BEGIN}\n${drawn(files)}\n${END}${after}`;
   if (process.argv.includes('--check')) {
     if (wanted === page) return;
