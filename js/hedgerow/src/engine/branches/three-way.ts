@@ -309,11 +309,11 @@ export class ThreeWay {
     const { durability, signal } = this.#job;
     await branchHead.shared.prepareIds();
     const held = { head, release: () => {} };
-    const ingest = new Ingest(host, branchHead, durability, { signal, also }, held);
+    const ingest = new Ingest(host, branchHead, durability, { signal }, held);
     const committed = await abandonOnError(ingest, async () => {
       await this.#feed(ingest);
       await ingest.bringIn(base, theirs);
-      return ingest.commitOnce();
+      return ingest.commitOnce({ also });
     });
     if (committed === undefined) {
       writerQueue.noteRace();

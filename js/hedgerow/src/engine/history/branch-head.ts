@@ -4,12 +4,13 @@ import { FORMAT } from '../../base/limits.js';
 import { checkSignal } from '../../base/signal.js';
 import { soon, untilWon } from '../../base/timeout.js';
 import type { Host } from '../../core/engine-host.js';
-import type { Ref, SegmentRecord, WriteBatch } from '../../storage/segment-store.js';
+import type { Ref, SegmentRecord } from '../../storage/segment-store.js';
 import type { Hold, Pins } from '../../storage/tabs/pins.js';
 import { Bulks, type Overrides } from './bulks.js';
 import type { Head, HeldHead } from './head.js';
 import { HeadPin } from './head-pin.js';
 import { BRANCH_REF, EMPTY_COMMIT, type Inventory, REF } from './inventory.js';
+import type { JointWrite, MoveOptions } from './joint-moves.js';
 import { unknownLeftovers } from './leftovers.js';
 import { writeRefs } from './ref-write.js';
 import type { CommitAt, SharedStore, StoreBranch } from './shared-store.js';
@@ -329,34 +330,43 @@ export class BranchHead implements StoreBranch {
 
   /**
    * Writes `segments` and moves the ref to `commitBytes` if it still has the generation of the head; the caller then
-   * calls `moveTo`. Returns `false` when another writer was first, or a ref of `also` has moved. If the outcome of the
-   * move is unknown, calls `onUnknown` and rejects.
+   * calls `moveTo`. Returns `false` when another writer was first, or another ref of the transaction has moved. If the
+   * outcome of the move is unknown, calls `onUnknown` and rejects.
    */
-  async move(
+  move(
     commitBytes: Uint8Array,
     segments: readonly SegmentRecord[],
-    options: Pick<WriteBatch, 'durability' | 'also' | 'freesSpace'>,
+    { partner, also = [], ...options }: MoveOptions,
     onUnknown?: () => void,
+  ): Promise<boolean> {
+    const write: JointWrite = (more, others) => {
+      const joint = { ...options, also: [...also, ...others] };
+      return this.#write(commitBytes, [...segments, ...more], joint, onUnknown);
+    };
+    return partner === undefined ? write([], []) : partner(write, commitBytes);
+  }
+
+  async #write(
+    commitBytes: Uint8Array,
+    segments: readonly SegmentRecord[],
+    { carrier, also = [], ...options }: MoveOptions,
+    onUnknown: (() => void) | undefined,
   ): Promise<boolean> {
     this.checkThere();
     const { generation: expected } = this.#head;
-    const move = {
-      name: this.#ref,
-      commitBytes,
-      generation: expected + 1,
-      format: FORMAT,
-      expected,
-    };
-    const batch = { segments, move, ...options };
-    const written = await writeRefs(this.#host.segments, batch, onUnknown);
+    const generation = expected + 1;
+    const move = { name: this.#ref, commitBytes, generation, format: FORMAT, expected };
+    const written = carrier
+      ? await carrier(segments, [move, ...also])
+      : await writeRefs(this.#host.segments, { segments, move, also, ...options }, onUnknown);
     if (written === false) return false;
-    if (written === true && options.durability === 'strict') {
-      this.#durableGeneration = move.generation;
+    if (written === true && carrier === undefined && options.durability === 'strict') {
+      this.#durableGeneration = generation;
     }
     for (const { id } of segments) this.inventory.markStored(id);
     this.inventory.noteMoves([move]);
-    this.#ownGeneration = move.generation;
-    this.shared.announce(this.#ref, move.generation);
+    this.#ownGeneration = generation;
+    this.shared.announce(this.#ref, generation);
     return true;
   }
 

@@ -11,9 +11,10 @@ import type { MadeSegment } from '../../core/calls/segment-calls.js';
 import type { Op } from '../../core/engine.js';
 import { endSlice, type Host, type SliceTimes } from '../../core/engine-host.js';
 import { fail } from '../../core/status-errors.js';
-import type { Durability, WriteBatch } from '../../storage/segment-store.js';
+import type { Durability } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, HeldHead, Overrides } from '../history/branch-head.js';
+import type { JointMoves } from '../history/joint-moves.js';
 import type { Block } from './block.js';
 import type { IngestResult, Progress } from './ingest-result.js';
 import { measureStorage, type PipedChange, SegmentPipe } from './segment-pipe.js';
@@ -49,8 +50,6 @@ export interface IngestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Of a bulk change: see `Bulks.begin`. */
   readonly bulk?: { readonly overrides: Overrides; readonly before: Promise<void> };
-  /** Other refs to move together with the commit. */
-  readonly also?: WriteBatch['also'];
   /** The change only deletes: see `WriteBatch.freesSpace`. */
   readonly freesSpace?: boolean | undefined;
   /** The change writes no rows for the app: it may work on a branch that has an owner. */
@@ -72,7 +71,6 @@ export class Ingest implements PipedChange {
   readonly #signal: AbortSignal | undefined;
   readonly #isBytes: boolean;
   readonly #bulk: IngestOptions['bulk'];
-  readonly #also: IngestOptions['also'];
   readonly #freesSpace: boolean;
   readonly #isUpkeep: boolean | undefined;
   /** Protect the base of the change, and its written segments, from collections. */
@@ -113,16 +111,7 @@ export class Ingest implements PipedChange {
     host: Host,
     branchHead: BranchHead,
     durability: Durability,
-    {
-      prefix = '',
-      pointer,
-      bytes,
-      signal,
-      bulk,
-      also,
-      freesSpace = false,
-      isUpkeep,
-    }: IngestOptions,
+    { prefix = '', pointer, bytes, signal, bulk, freesSpace = false, isUpkeep }: IngestOptions,
     held?: HeldHead,
   ) {
     this.#isUpkeep = isUpkeep;
@@ -135,7 +124,6 @@ export class Ingest implements PipedChange {
     this.#signal = signal;
     this.#isBytes = bytes !== undefined;
     this.#bulk = bulk;
-    this.#also = also;
     this.#holdBytes = branchHead.head.rows === 0 ? WRITE_BYTES : HELD_BYTES;
     const { view, generation } = held?.head ?? branchHead.head;
     this.#onto = generation;
@@ -253,12 +241,12 @@ export class Ingest implements PipedChange {
   }
 
   /**
-   * As `commitNow`, with one try: returns `undefined` when another writer was first. An ingest without a hold must then
+   * As `commitNow`, with one try, and with other moves in its transaction: returns `undefined` when another writer was first. An ingest without a hold must then
    * start again from the beginning.
    */
-  async commitOnce(): Promise<IngestCommit | undefined> {
+  async commitOnce(joint?: JointMoves): Promise<IngestCommit | undefined> {
     await this.#finish();
-    return this.#attempt();
+    return this.#attempt(joint);
   }
 
   async #finish(): Promise<void> {
@@ -290,7 +278,7 @@ export class Ingest implements PipedChange {
   }
 
   /** Tries to commit; `undefined` when another writer was first. */
-  async #attempt(): Promise<IngestCommit | undefined> {
+  async #attempt(joint?: JointMoves): Promise<IngestCommit | undefined> {
     const { engine } = this.#host;
     let { head } = this.#branchHead;
     const overrides = this.#bulk?.overrides ?? new Set();
@@ -317,7 +305,7 @@ export class Ingest implements PipedChange {
       if (await this.#branchHead.refresh()) return undefined;
       // The head itself may not be durable. Moving the ref onto itself flushes it.
       const isSafe = this.#durability === 'relaxed' || this.#branchHead.isHeadDurable;
-      if (!isSafe && !(await this.#move(commitBytes, []))) return undefined;
+      if (!isSafe && !(await this.#move(commitBytes, [], joint))) return undefined;
       if (!isSafe) await this.#branchHead.moveOnto(commitBytes, head.generation + 1);
       await this.abandon();
       this.durableRows = this.rows;
@@ -325,7 +313,7 @@ export class Ingest implements PipedChange {
     }
     // Copying many bytes to storage needs a slice of its own; a small commit does not.
     if (this.#pipe.heldBytes > QUICK_BYTES) await turn();
-    const moving = this.#move(commitBytes, this.#pipe.held);
+    const moving = this.#move(commitBytes, this.#pipe.held, joint);
     if (!(await measureStorage(this.times, moving))) return undefined;
     this.#stay();
     this.durableRows = this.rows;
@@ -334,7 +322,11 @@ export class Ingest implements PipedChange {
     return { chunks, commitBytes, rowsBefore: head.rows };
   }
 
-  async #move(commitBytes: Uint8Array, segments: readonly MadeSegment[]): Promise<boolean> {
+  async #move(
+    commitBytes: Uint8Array,
+    segments: readonly MadeSegment[],
+    joint: JointMoves | undefined,
+  ): Promise<boolean> {
     // If other tabs no longer see a hold, its chunks may have been collected.
     if (this.#holds.some(({ isSeen }) => isSeen === false)) {
       throw new HedgerowError('disconnected', 'the browser has suspended the page: try again');
@@ -342,8 +334,7 @@ export class Ingest implements PipedChange {
     const undo = committing(this.#signal);
     let isKept = false;
     try {
-      const [also, freesSpace] = [this.#also, this.#freesSpace];
-      const options = { durability: this.#durability, freesSpace, ...(also && { also }) };
+      const options = { durability: this.#durability, freesSpace: this.#freesSpace, ...joint };
       isKept = await this.#branchHead.move(commitBytes, segments, options, () => {
         isKept = true;
         // The ref may have moved to the commit: keep its segments, even if they become garbage.

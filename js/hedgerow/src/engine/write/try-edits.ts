@@ -5,7 +5,10 @@ import { turn } from '../../base/scheduler.js';
 import type { Host } from '../../core/engine-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
+import type { JointMoves } from '../history/joint-moves.js';
 import { type Block, Ingest, type IngestCommit, type IngestOptions } from './ingest.js';
+
+type EditOptions = Pick<IngestOptions, 'signal' | 'freesSpace' | 'isUpkeep'> & JointMoves;
 
 /**
  * Commits edits, for a caller that makes sure that no other commit of this tab is in progress. Returns `undefined` when
@@ -17,7 +20,7 @@ export async function tryEdits(
   branchHead: BranchHead,
   durability: Durability,
   blocks: Iterable<Block>,
-  options: Pick<IngestOptions, 'signal' | 'freesSpace' | 'isUpkeep'> = {},
+  { also, partner, carrier, ...options }: EditOptions = {},
 ): Promise<(IngestCommit & { readonly ingest: Ingest }) | undefined> {
   await branchHead.shared.prepareIds(options.freesSpace);
   const ingest = new Ingest(host, branchHead, durability, options);
@@ -28,7 +31,7 @@ export async function tryEdits(
       isNext = true;
       await ingest.feed(block, performance.now());
     }
-    const committed = await ingest.commitOnce();
+    const committed = await ingest.commitOnce({ also, partner, carrier });
     if (committed === undefined) await ingest.abandon();
     return committed && { ...committed, ingest };
   } catch (cause) {

@@ -12,7 +12,6 @@ import type { Remote } from '../remote/remote.js';
 import type { ConflictLog } from './conflict-log.js';
 import type { Heads, HeadUpdate } from './heads.js';
 import type { SyncRefs } from './link-state.js';
-import type { LinkedHead } from './linked-heads.js';
 import type { ConflictPolicy, SentRow } from './policy.js';
 
 /** The functions and figures that differ between platforms and tests. */
@@ -31,7 +30,7 @@ export interface MergeContext {
   readonly refs: SyncRefs;
   /** The name of the branch that has the rows of the other side. */
   readonly originName: string;
-  readonly local: LinkedHead;
+  readonly local: BranchHead;
   readonly log: ConflictLog;
   readonly policy: ConflictPolicy;
   readonly durability: Durability;

@@ -15,6 +15,7 @@ import type { Op } from '../../core/engine.js';
 import { endSlice, type Host } from '../../core/engine-host.js';
 import { type RemoteEngine, type RowsRoot, remoteEngine } from '../../core/remote-engine.js';
 import type { BranchHead, HeldHead } from '../../engine/history/branch-head.js';
+import type { Partner } from '../../engine/history/joint-moves.js';
 import { writeRefs } from '../../engine/history/ref-write.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import { abandonOnError, Ingest, type IngestResult } from '../../engine/write/ingest.js';
@@ -190,6 +191,8 @@ export interface DeltaChange {
   readonly durability: Durability;
   /** Other refs, which move in the transaction of the commit, even if it changes no row. */
   readonly also?: readonly RefMove[] | undefined;
+  /** Moves other refs together with a commit that changes rows. */
+  readonly partner?: Partner | undefined;
   /** Ends the call with `aborted`, unless storage already has the commit. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -213,7 +216,7 @@ export async function applyDeltas(
   change: DeltaChange,
 ): Promise<DeltaOutcome> {
   const startMs = performance.now();
-  const { durability, also, signal } = change;
+  const { durability, signal } = change;
   const { shared } = branchHead;
   checkSignal(signal);
   await shared.prepareIds();
@@ -226,13 +229,7 @@ export async function applyDeltas(
       return { outcome: 'moved' };
     }
     core = await remoteEngine(shared.host);
-    ingest = new Ingest(
-      shared.host,
-      branchHead,
-      durability,
-      { signal, ...(also && { also }) },
-      held,
-    );
+    ingest = new Ingest(shared.host, branchHead, durability, { signal }, held);
   } catch (cause) {
     held.release();
     throw cause;
@@ -249,7 +246,7 @@ async function feedAndCommit(
   branchHead: BranchHead,
   ingest: Ingest,
   { head }: HeldHead,
-  { deltas, after, durability, also = [], signal }: DeltaChange,
+  { deltas, after, durability, also = [], partner, signal }: DeltaChange,
   startMs: number,
 ): Promise<DeltaOutcome> {
   const { host } = branchHead.shared;
@@ -269,7 +266,7 @@ async function feedAndCommit(
   const committed = await branchHead.exclusively(async () => {
     // A rebase would add the changes of others, and so give other rows than promised.
     if (branchHead.head.generation !== head.generation) return undefined;
-    const made = await ingest.commitOnce();
+    const made = await ingest.commitOnce({ also, partner });
     if (made === undefined || also.length === 0) return made;
     // If no row has changed, only the other refs move.
     const isAlone = branchHead.head.generation === head.generation;

@@ -4,6 +4,7 @@
  */
 
 import { sameBytes } from '../../base/bytes.js';
+import type { Partner } from '../../engine/history/joint-moves.js';
 import { checkpointRows, type TailEntry } from '../remote/format/head-record.js';
 import { scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
@@ -31,15 +32,11 @@ export async function forward(
   try {
     if (!(await areSameRows(shared, head.commitBytes, state.origin))) return undefined;
     const moves = (made: Uint8Array) => ({ ...seenMoves(now), origin: made, fork: made });
-    local.partner = async (write, made) => {
-      const also = refs.moves(moves(made));
-      const isMoved = await write([], also);
-      if (isMoved) {
-        refs.announceMoves(also);
-        // Before watchers of the local branch run: else they would see it ahead of the remote's branch.
-        await refs.followNow([{ name: refs.names.origin }]);
-      }
-      return isMoved;
+    const partner: Partner = async (write, made) => {
+      if (!(await refs.moveBy(write, moves(made)))) return false;
+      // Before watchers of the local branch run: else they would see it ahead of the remote's branch.
+      await refs.followNow([{ name: refs.names.origin }]);
+      return true;
     };
     const { signal } = job;
     const [deltas, onto, after] = [
@@ -47,13 +44,12 @@ export async function forward(
       head.commitBytes,
       entry.rows,
     ];
-    const applied = await applyDeltas(local, { deltas, after, onto, durability, signal });
+    const applied = await applyDeltas(local, { deltas, after, onto, durability, partner, signal });
     if (applied.outcome !== 'applied') return undefined;
     // Without a changed row there was no commit, which would have moved the refs.
     if (!(await refs.move(moves(applied.commitBytes), durability))) return undefined;
     return applied.rows;
   } finally {
-    local.partner = undefined;
     release();
   }
 }

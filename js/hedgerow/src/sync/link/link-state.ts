@@ -14,6 +14,7 @@ import { concatBytes, sameBytes } from '../../base/bytes.js';
 import { FORMAT } from '../../base/limits.js';
 import { firstGeneration } from '../../engine/history/branch-refs.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import type { JointWrite } from '../../engine/history/joint-moves.js';
 import { writeRefs } from '../../engine/history/ref-write.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import type { Durability, Ref, RefMove } from '../../storage/segment-store.js';
@@ -143,6 +144,14 @@ export class SyncRefs {
     if (!(await writeRefs(host.segments, { segments: [], also, durability }))) return false;
     this.announceMoves(also);
     await this.#shared.queueWork(() => this.followNow(also));
+    return true;
+  }
+
+  /** Moves all these refs by the write of a commit, or leaves all. */
+  async moveBy(write: JointWrite, to: Moves): Promise<boolean> {
+    const also = this.moves(to);
+    if (!(await write([], also))) return false;
+    this.announceMoves(also);
     return true;
   }
 

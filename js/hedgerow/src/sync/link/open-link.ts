@@ -22,7 +22,6 @@ import { Heads } from './heads.js';
 import { Link } from './link.js';
 import { buildLinkNames, originOf } from './link-names.js';
 import { SyncRefs } from './link-state.js';
-import { LinkedHead } from './linked-heads.js';
 import { meterRemote, type Traffic } from './meter.js';
 import { type ConflictPolicy, checkPolicy } from './policy.js';
 import type { SyncHost } from './sync-host.js';
@@ -112,7 +111,7 @@ export async function createLink(
   const reset = await beginLink(shared, refs, durability);
   await follow(refs, name, tools.hash(utf8(remoteBranch)), durability);
   const origin = new BranchHead(shared, names.origin);
-  const local = new LinkedHead(shared, refOfBranch(branch));
+  const local = new BranchHead(shared, refOfBranch(branch));
   origin.isBare = true;
   try {
     for (const one of [origin, local]) await shared.queueWork(() => one.refresh());

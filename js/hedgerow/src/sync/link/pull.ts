@@ -5,6 +5,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { checkSignal } from '../../base/signal.js';
 import { mergeBranch } from '../../engine/branches/merge.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import type { JointWrite } from '../../engine/history/joint-moves.js';
 import { sameRows } from '../remote/format/head-record.js';
 import { DecisionLog } from './conflict-log.js';
 import type { MergeContext, PullResult, SyncContext, SyncJob } from './context.js';
@@ -116,11 +117,10 @@ export async function takeCommit(
   if (shared.host.sums !== undefined) return undefined;
   const rows = await local.exclusively(async () => {
     if (!(await mayGo(local.head.commitBytes))) return undefined;
-    const also = refs.moves({ fork });
     const { generation } = local.head;
     shared.checkOwner(local);
-    if (!(await local.move(commitBytes, [], { durability, also }))) return undefined;
-    refs.announceMoves(also);
+    const partner = (write: JointWrite) => refs.moveBy(write, { fork });
+    if (!(await local.move(commitBytes, [], { durability, partner }))) return undefined;
     await local.moveOnto(commitBytes, generation + 1);
     return local.head.rows;
   });

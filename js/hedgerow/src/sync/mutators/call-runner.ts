@@ -136,7 +136,9 @@ export class CallRunner {
         durability,
         waits: store.changes.waits,
         commit: (edits) =>
-          queue.together(local, edit, () => tryEdits(host, local, durability, edits.blocks())),
+          queue.together(local, edit, (partner) =>
+            tryEdits(host, local, durability, edits.blocks(), { partner }),
+          ),
       });
     } catch (cause) {
       if (calls.length > 1 && isRefusal(cause)) {

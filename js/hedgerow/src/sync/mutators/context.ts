@@ -1,7 +1,7 @@
 /** The parts that all work with the app's own server uses. */
+import type { BranchHead } from '../../engine/history/branch-head.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import type { Durability } from '../../storage/segment-store.js';
-import type { LinkedHead } from '../link/linked-heads.js';
 import type { SyncHost } from '../link/sync-host.js';
 import type { Wire } from '../wire/wire.js';
 import type { Queue } from './queue.js';
@@ -11,9 +11,9 @@ export interface ServerContext {
   readonly store: SyncHost;
   readonly shared: SharedStore;
   /** The branch of the app. */
-  readonly local: LinkedHead;
+  readonly local: BranchHead;
   /** The branch with the rows of the server as they were last seen. */
-  readonly server: LinkedHead;
+  readonly server: BranchHead;
   readonly queue: Queue;
   readonly wire: Wire;
   readonly options: MutatorOptions<Mutators>;

@@ -2,10 +2,10 @@
 import { HedgerowError } from '../../base/errors.js';
 import { isRevoked } from '../../base/kind.js';
 import { optionsOf } from '../../base/options.js';
+import { BranchHead } from '../../engine/history/branch-head.js';
 import { refOfBranch } from '../../engine/history/branch-name.js';
 import { MUTATORS_REF } from '../../engine/history/branch-refs.js';
 import { IndexBuilder } from '../../engine/write/index-builder.js';
-import { LinkedHead } from '../link/linked-heads.js';
 import { makeBranches } from '../link/make-branches.js';
 import type { SyncHost } from '../link/sync-host.js';
 import { MAX_PULL_BYTES, MAX_PUSH_BYTES, wireFaults } from '../wire/endpoint.js';
@@ -50,9 +50,9 @@ export async function openServerLink<M extends Mutators>(
   const root = `${MUTATORS_REF}${encodeURIComponent(branchName)}`;
   const refs = { server: `${root}/server`, queue: `${root}/queue` };
   await makeBranches(shared, [refs.server, refs.queue], durability);
-  const server = new LinkedHead(shared, refs.server);
+  const server = new BranchHead(shared, refs.server);
   server.isBare = true;
-  const local = new LinkedHead(shared, refOfBranch(branchName));
+  const local = new BranchHead(shared, refOfBranch(branchName));
   const queue = new Queue(shared, refs.queue, durability);
   const heads = [server, local, queue.head];
   const context: ServerContext = {

@@ -52,7 +52,9 @@ export async function pullCallsOnce(
       await server.exclusively(async () => {
         // Only parts of indexes are committed to it during a pull: the patch goes on top of them.
         await server.refresh();
-        return queue.together(server, edit, () => server.retry(() => ingest.commitOnce()));
+        return queue.together(server, edit, (partner) =>
+          server.retry(() => ingest.commitOnce({ partner })),
+        );
       }, signal);
       return 'news';
     } catch (cause) {

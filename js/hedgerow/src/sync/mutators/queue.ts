@@ -13,13 +13,15 @@ import { HedgerowError, isMissing } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { encodeRange } from '../../base/range.js';
 import { untilWon } from '../../base/timeout.js';
+import { BranchHead } from '../../engine/history/branch-head.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import type { JointWrite, Partner } from '../../engine/history/joint-moves.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import { changesOf, startDiff } from '../../engine/read/diff.js';
 import { blocks } from '../../engine/read/scan.js';
 import { OwnEdits } from '../../engine/transaction/edits.js';
 import type { Durability, RefMove } from '../../storage/segment-store.js';
-import { type LinkedHead, type LinkedWrite, QueueHead } from '../link/linked-heads.js';
+import { commitCarried, commitTogether } from '../link/joint-commits.js';
 import { eachInSlices } from './each-in-slices.js';
 import type { PendingCall } from './types.js';
 
@@ -125,7 +127,7 @@ export function freshRecord(before?: MutatorServerRecord): MutatorServerRecord {
 }
 
 export class Queue {
-  readonly head: QueueHead;
+  readonly head: BranchHead;
   readonly #shared: SharedStore;
   readonly #durability: Durability;
   #record: MutatorServerRecord | undefined;
@@ -137,7 +139,7 @@ export class Queue {
   constructor(shared: SharedStore, ref: string, durability: Durability) {
     this.#shared = shared;
     this.#durability = durability;
-    this.head = new QueueHead(shared, ref);
+    this.head = new BranchHead(shared, ref);
     this.head.isBare = true;
   }
 
@@ -261,17 +263,18 @@ export class Queue {
   }
 
   /** Moves the queue together with what `commit` makes of a head; alone if that does not move. */
-  async together<T>(
-    head: LinkedHead,
+  together<T>(
+    head: BranchHead,
     edit: EditQueue,
-    commit: () => Promise<T | undefined>,
+    commit: (partner: Partner) => Promise<T | undefined>,
   ): Promise<T | undefined> {
     const isStill = () => {
       const found = head.inventory.refs.get(head.ref)?.generation ?? 0;
       return found === head.head.generation;
     };
-    const move = (write: LinkedWrite) => this.#moveWith(edit, isStill, write);
-    return head.together(move, () => this.alone(edit), commit);
+    const move = (write?: JointWrite) =>
+      write === undefined ? this.alone(edit) : this.#moveWith(edit, isStill, write);
+    return commitTogether(move, commit);
   }
 
   /** Changes the queue alone. Run it exclusively. */
@@ -280,7 +283,7 @@ export class Queue {
   }
 
   /** Moves the queue, by `write` or alone, again while only the queue has moved. */
-  #moveWith(edit: EditQueue, isStill: () => boolean, write?: LinkedWrite): Promise<boolean> {
+  #moveWith(edit: EditQueue, isStill: () => boolean, write?: JointWrite): Promise<boolean> {
     return untilWon(async () => {
       if (await this.#commit(edit, write)) return true;
       await this.look();
@@ -288,7 +291,7 @@ export class Queue {
     });
   }
 
-  async #commit(edit: EditQueue, write?: LinkedWrite): Promise<boolean> {
+  async #commit(edit: EditQueue, write?: JointWrite): Promise<boolean> {
     // The head follows other tabs, so what was read of the queue may be older.
     if (this.isBehind) return false;
     const { record, puts = [], drops = [], rejects = [], forgets = [], along = [] } = edit(this);
@@ -298,7 +301,7 @@ export class Queue {
     await eachInSlices(this.#shared, drops, (place) => own.delete(keyOf(place)));
     for (const rejected of rejects) own.put(rejectedKeyOf(rejected.call.place), { rejected });
     for (const place of forgets) own.delete(rejectedKeyOf(place));
-    const commitBytes = await this.head.commit(own, this.#durability, write, along);
+    const commitBytes = await commitCarried(this.head, own, this.#durability, write, along);
     if (commitBytes === undefined) return false;
     this.#record = record;
     for (const { place, ...call } of puts) this.#calls.set(place, call);

@@ -6,6 +6,7 @@ import { turn } from '../../base/scheduler.js';
 import { checkSignal } from '../../base/signal.js';
 import { untilWon, within } from '../../base/timeout.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import type { Partner } from '../../engine/history/joint-moves.js';
 import { Transactions } from '../../engine/transaction/run.js';
 import { abandonOnError, Ingest } from '../../engine/write/ingest.js';
 import { QueueMovedError, type ServerContext, unlessMoved } from './context.js';
@@ -113,8 +114,8 @@ function commit(
         drops: [...over, ...drops],
       };
     };
-    const moved = queue.together(local, edit, () =>
-      local.retry(() => move(context, replay, signal)),
+    const moved = queue.together(local, edit, (partner) =>
+      local.retry(() => move(context, replay, partner, signal)),
     );
     return (await unlessMoved(moved)) && { acknowledged };
   }, signal);
@@ -124,6 +125,7 @@ function commit(
 async function move(
   context: ServerContext,
   replay: Replay,
+  partner: Partner,
   signal: AbortSignal | undefined,
 ): Promise<true | undefined> {
   const { shared, local, store, durability } = context;
@@ -131,7 +133,7 @@ async function move(
   const { commitBytes, generation } = local.head;
   const isEmpty = sameBytes(commitBytes, EMPTY_COMMIT) && host.sums === undefined;
   if (isEmpty && replay.edits.size === 0 && replay.commitBytes.some(Boolean)) {
-    if (!(await local.move(replay.commitBytes, [], { durability }))) return undefined;
+    if (!(await local.move(replay.commitBytes, [], { durability, partner }))) return undefined;
     await local.moveOnto(replay.commitBytes, generation + 1);
     store.settle();
     return true;
@@ -148,7 +150,7 @@ async function move(
       startMs = performance.now();
     }
     await ingest.bringIn(held.head.view, replay.view);
-    const made = await ingest.commitOnce();
+    const made = await ingest.commitOnce({ partner });
     if (made === undefined) await ingest.abandon();
     return made && true;
   });

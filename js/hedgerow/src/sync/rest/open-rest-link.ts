@@ -4,12 +4,12 @@ import { isPlain, kindOf } from '../../base/kind.js';
 import { checkStoreName, optionsOf } from '../../base/options.js';
 import { untilWon } from '../../base/timeout.js';
 import { stringify } from '../../base/value.js';
+import { BranchHead } from '../../engine/history/branch-head.js';
 import { refOfBranch } from '../../engine/history/branch-name.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import { ConflictLog } from '../link/conflict-log.js';
 import { buildLinkNames, originOf } from '../link/link-names.js';
 import { SyncRefs } from '../link/link-state.js';
-import { LinkedHead } from '../link/linked-heads.js';
 import { makeBranches } from '../link/make-branches.js';
 import { checkPolicy, type SentRow } from '../link/policy.js';
 import type { SyncHost } from '../link/sync-host.js';
@@ -55,8 +55,8 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
     await refs.move({ origin: EMPTY_COMMIT, fork: EMPTY_COMMIT }, durability);
   }
   await makeBranches(shared, [memoRef], durability);
-  const origin = new LinkedHead(shared, names.origin);
-  const local = new LinkedHead(shared, refOfBranch(branchName));
+  const origin = new BranchHead(shared, names.origin);
+  const local = new BranchHead(shared, refOfBranch(branchName));
   origin.isBare = true;
   const heads = [origin, local, memo.head];
   try {
@@ -90,12 +90,12 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
 }
 
 /** Forgets the cookie of rows that a repair has deleted, if there is one: the next pull brings all rows. */
-function forgetCookie(origin: LinkedHead, memo: ServerRecordStore): Promise<boolean> {
+function forgetCookie(origin: BranchHead, memo: ServerRecordStore): Promise<boolean> {
   return origin.exclusively(() =>
     untilWon(async () => {
       await memo.look();
       const { cookie, pulls } = memo.record;
-      return cookie === null || (await memo.alone({ cookie: null, pulls })) || undefined;
+      return cookie === null || (await memo.move({ cookie: null, pulls })) || undefined;
     }, 'others wrote what is known of the server'),
   );
 }

@@ -37,7 +37,7 @@ async function bringIn(context: RestContext, { signal, onProgress }: PullJob): P
       await memo.look();
       if (memo.record.pulls !== pulls) return undefined;
       await origin.refresh();
-      return memo.together(origin, record, () => ingest.commitOnce());
+      return memo.together(record, (partner) => ingest.commitOnce({ partner }));
     }, signal);
     if (made === undefined) await ingest.abandon();
     return made !== undefined;

@@ -11,6 +11,7 @@ import { notify } from '../../base/report.js';
 import { sameValue } from '../../base/same-value.js';
 import { untilWon } from '../../base/timeout.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import type { Partner } from '../../engine/history/joint-moves.js';
 import { type Change, changesOf, startDiff } from '../../engine/read/diff.js';
 import { blocks } from '../../engine/read/scan.js';
 import { OwnEdits } from '../../engine/transaction/edits.js';
@@ -215,18 +216,9 @@ async function accept(
   return origin.exclusively(async () => {
     await origin.refresh();
     // The local rows have the accepted changes: the next merge begins there.
-    origin.partner = async (write, made) => {
-      const also = refs.moves({ fork: made, ...end });
-      const isMoved = await write([], also);
-      if (isMoved) refs.announceMoves(also);
-      return isMoved;
-    };
-    try {
-      const made = await tryEdits(shared.host, origin, durability, edits.blocks());
-      return made !== undefined;
-    } finally {
-      origin.partner = undefined;
-    }
+    const partner: Partner = (write, made) => refs.moveBy(write, { fork: made, ...end });
+    const made = await tryEdits(shared.host, origin, durability, edits.blocks(), { partner });
+    return made !== undefined;
   });
 }
 
@@ -236,7 +228,7 @@ function nextNumber({ origin, memo }: RestContext): Promise<number> {
     untilWon(async () => {
       await memo.look();
       const { cookie, pulls } = memo.record;
-      return (await memo.alone({ cookie, pulls: pulls + 1 })) ? pulls + 1 : undefined;
+      return (await memo.move({ cookie, pulls: pulls + 1 })) ? pulls + 1 : undefined;
     }),
   );
 }

@@ -1,12 +1,14 @@
 /** Keeps the record of a server in a row of its own branch, which moves with the server's rows in one transaction. */
 import { sameBytes } from '../../base/bytes.js';
+import { BranchHead } from '../../engine/history/branch-head.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import type { JointWrite, Partner } from '../../engine/history/joint-moves.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import { findMany } from '../../engine/read/find-many.js';
 import { KeyParts } from '../../engine/read/key-parts.js';
 import { OwnEdits } from '../../engine/transaction/edits.js';
 import type { Durability } from '../../storage/segment-store.js';
-import { type LinkedHead, type LinkedWrite, QueueHead } from '../link/linked-heads.js';
+import { commitCarried, commitTogether } from '../link/joint-commits.js';
 
 export interface RestServerRecord {
   /** The cookie of the rows of the server's branch. */
@@ -37,7 +39,7 @@ export async function valueAt(
 export class ServerRecordStore {
   readonly #shared: SharedStore;
   readonly #durability: Durability;
-  readonly head: QueueHead;
+  readonly head: BranchHead;
   #record = FIRST;
   /** The commit that the record was read from. */
   #at: Uint8Array = EMPTY_COMMIT;
@@ -45,7 +47,7 @@ export class ServerRecordStore {
   constructor(shared: SharedStore, ref: string, durability: Durability) {
     this.#shared = shared;
     this.#durability = durability;
-    this.head = new QueueHead(shared, ref);
+    this.head = new BranchHead(shared, ref);
     this.head.isBare = true;
   }
 
@@ -75,28 +77,19 @@ export class ServerRecordStore {
    * Moves the record together with what `commit` makes of a head; alone if that does not move. Resolves to `undefined`
    * if another tab was first.
    */
-  async together<T>(
-    head: LinkedHead,
+  together<T>(
     record: RestServerRecord,
-    commit: () => Promise<T | undefined>,
+    commit: (partner: Partner) => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    return head.together(
-      (write) => this.#move(record, write),
-      () => this.#move(record),
-      commit,
-    );
+    return commitTogether((write) => this.move(record, write), commit);
   }
 
-  /** Changes the record alone; resolves to `false` if another tab was first. Run it exclusively. */
-  alone(record: RestServerRecord): Promise<boolean> {
-    return this.#move(record);
-  }
-
-  async #move(record: RestServerRecord, write?: LinkedWrite): Promise<boolean> {
+  /** Changes the record, by `write` or alone; resolves to `false` if another tab was first. Run it exclusively. */
+  async move(record: RestServerRecord, write?: JointWrite): Promise<boolean> {
     const edits = new OwnEdits(this.head);
     // One level down, so that no index of the app has an entry of it.
     edits.put(KEY, { record });
-    const commitBytes = await this.head.commit(edits, this.#durability, write);
+    const commitBytes = await commitCarried(this.head, edits, this.#durability, write);
     if (commitBytes === undefined) return false;
     this.#record = record;
     this.#at = commitBytes;
