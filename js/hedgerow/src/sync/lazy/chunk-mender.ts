@@ -7,11 +7,9 @@ import type { ChunkMender } from '../../engine/repair/types.js';
 import type { ChunkFault, Inspection } from '../../engine/verify/verify.js';
 import type { SyncContext } from '../link/context.js';
 import type { DeltaBytes } from '../link/delta.js';
-import { tailSince } from '../link/logs.js';
-import { deltaOf } from '../link/tail-entries.js';
+import { HeadObjects } from '../link/head-objects.js';
 import { hashPrefix } from '../remote/format/directory.js';
 import type { HeadRecord } from '../remote/format/head-record.js';
-import { scopeInside } from '../remote/format/suite.js';
 import { CheckpointSource } from './checkpoint-source.js';
 import type { LayerParts } from './directories.js';
 import { store, storeAgain } from './store-segments.js';
@@ -112,18 +110,16 @@ class Mender {
   async *#steps(head: HeadRecord, lastKey: Uint8Array): AsyncGenerator<Uint8Array[], void, void> {
     const { gt, gte } = this.#fault.range;
     const from = gt ?? gte;
-    const job = {};
     for (const layer of head.checkpoint.layers) {
       const [parts] = (await this.#source.parts(head, [layer])) as [LayerParts];
       const end = parts.rows[parts.frameOf(lastKey) + 1]?.firstKey;
       const places = parts.between(from === undefined ? undefined : utf8(from), end);
       yield await Promise.all(this.#source.frames(places));
     }
-    const scope = scopeInside(this.#context.scope, head);
-    const { tail } = await tailSince(this.#context, head, head.checkpoint.seq, job);
+    const objects = new HeadObjects(this.#context, head, undefined);
+    const { tail } = await objects.tailSince(head.checkpoint.seq);
     for (const entry of tail) {
-      if (entry.seq > head.checkpoint.seq)
-        yield [await whole(await deltaOf(this.#context, entry, scope, job))];
+      if (entry.seq > head.checkpoint.seq) yield [await whole(await objects.delta(entry))];
     }
   }
 }

@@ -13,18 +13,16 @@ import { type ConflictDecisions as Decided, ThreeWay } from '../../engine/branch
 import { BranchHead } from '../../engine/history/branch-head.js';
 import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import { DecisionLog } from '../link/conflict-log.js';
-import type { PullResult, SyncContext, SyncJob } from '../link/context.js';
+import type { MergeCounts, SyncJob, SyncParts } from '../link/context.js';
 import { areSameRows } from '../link/delta.js';
+import { mergeIn, takeCommit } from '../link/merge-in.js';
 import { decide } from '../link/policy.js';
-import { mergeIn, takeCommit } from '../link/pull.js';
 
 /** The most tries; the local branch may move during each. */
 const MAX_TRIES = 20;
 
-type MergeCounts = Pick<PullResult, 'applied' | 'conflicts'>;
-
 /** Merges the branch of the remote into the local one, as one commit. */
-export async function merge(context: SyncContext, seq: number, job: SyncJob): Promise<MergeCounts> {
+export async function merge(context: SyncParts, seq: number, job: SyncJob): Promise<MergeCounts> {
   const { shared, refs, local } = context;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     checkSignal(job.signal);
@@ -52,7 +50,7 @@ interface Sides {
 
 /** Resolves to the number of conflicts; to `undefined`, without a merge, if the local branch has moved. */
 async function putOnTop(
-  context: SyncContext,
+  context: SyncParts,
   seq: number,
   { origin, fork }: Sides,
   { signal }: SyncJob,

@@ -1,16 +1,15 @@
 /** Opens the link of a store that is only partly here. */
 
 import { HedgerowError } from '../../base/errors.js';
+import type { SyncParts } from '../link/context.js';
 import type { Link } from '../link/link.js';
 import { contextOf, createLink, type LinkOptions } from '../link/open-link.js';
 import type { SyncHost } from '../link/sync-host.js';
 import type { Remote } from '../remote/remote.js';
-import { begin, land } from './begin-lazy.js';
-import { CheckpointSource } from './checkpoint-source.js';
 import { Fetcher } from './fetcher.js';
-import { merge } from './lazy-merge.js';
 import type { LazySegments } from './lazy-segments.js';
 import { loadApart } from './load-apart.js';
+import { PartialReplica } from './partial-replica.js';
 
 /** The argument of `db.remote`, in the place of a remote, for a clone that is only partly here. */
 export class LazyRemote {
@@ -41,17 +40,16 @@ export async function openLazy(
   }
   // A landing compares with all tables, so the core needs all of them.
   await shared.host.complete();
-  const link = await createLink(host, lazy.remote, options);
-  const context = contextOf(link);
-  const source = new CheckpointSource(context);
-  const fetcher = new Fetcher(shared, lazy.segments, source, context.tools.hash);
+  const makeReplica = (parts: SyncParts) => new PartialReplica(parts);
+  const link = await createLink(host, lazy.remote, options, {}, makeReplica);
+  const { tools, replica } = contextOf(link);
+  const partial = replica as PartialReplica;
+  const fetcher = new Fetcher(shared, lazy.segments, partial.source, tools.hash);
   lazy.segments.attach((parts) => fetcher.fetch(parts));
   loadApart(shared.host);
-  context.merge = (seq, job) => merge(context, seq, job);
-  context.land = (now, job) => land(context, source, now, job);
   host.changes.closing.addEventListener('abort', () => lazy.segments.attach(undefined), {
     once: true,
   });
-  lazy.isBegun = await begin(context, source, { signal: lazy.signal });
+  lazy.isBegun = await partial.begin({ signal: lazy.signal });
   return link;
 }

@@ -41,7 +41,7 @@ export async function makeCheckpoint(
   if (commit !== undefined && before.layers.length > 0 && commit.some(Boolean)) {
     const isKnown = sameRows(await readRowsRoot(context.shared, commit), checkpointRows(before));
     // A lazy clone would have to fetch all rows to write them again: another device does that.
-    const isPartly = context.land !== undefined && before.layers.length < MOST_OF_PARTLY;
+    const isPartly = context.replica.isPartial && before.layers.length < MOST_OF_PARTLY;
     if (isKnown && (isPartly || hasSpace(before.layers))) {
       const packs = await writePacks(context, commit, to.commitBytes, scope, job);
       return packs.length === 0 ? before.layers.slice() : [...before.layers, { seq, rows, packs }];

@@ -17,9 +17,9 @@ import { swapPatiently } from '../remote/patient-swap.js';
 import type { RemoteObject } from '../remote/remote.js';
 import { goneFault, remoteFault } from '../remote/remote-faults.js';
 import type { SyncContext, SyncJob } from './context.js';
+import { HeadObjects } from './head-objects.js';
 import { Heads, type SeenHead } from './heads.js';
 import type { LinkState } from './link-state.js';
-import { tailSince } from './logs.js';
 
 /** Heads that are read at the same time. */
 const AT_ONCE = 4;
@@ -172,7 +172,7 @@ export class LiveObjects {
 
   /** Adds the objects that a head and its logs name. */
   async #add({ head }: SeenHead): Promise<void> {
-    const { tail } = await tailSince(this.#context, head, 0, this.#job);
+    const { tail } = await new HeadObjects(this.#context, head, this.#job.signal).tailSince(0);
     for (const { nameBytes } of packsOf(head.checkpoint))
       this.#names.add(objectPath('p', nameBytes));
     for (const { nameBytes } of [...head.logs, ...head.checkpoint.history]) {

@@ -10,7 +10,8 @@ import type { Scope } from '../remote/format/suite.js';
 import type { Patience } from '../remote/patient-swap.js';
 import type { Remote } from '../remote/remote.js';
 import type { ConflictLog } from './conflict-log.js';
-import type { Heads, HeadUpdate } from './heads.js';
+import type { HeadEntries } from './head-entries.js';
+import type { Heads } from './heads.js';
 import type { SyncRefs } from './link-state.js';
 import type { ConflictPolicy, SentRow } from './policy.js';
 
@@ -39,8 +40,8 @@ export interface MergeContext {
   settle(): void;
 }
 
-/** One remote of one branch. */
-export interface SyncContext extends MergeContext {
+/** One remote of one branch, of which a replica is made. */
+export interface SyncParts extends MergeContext {
   readonly remote: Remote;
   /** The branch at the remote. */
   readonly remoteBranch: string;
@@ -51,14 +52,23 @@ export interface SyncContext extends MergeContext {
   /** The app's version of its rows. */
   readonly app: number;
   readonly tools: SyncTools;
-  /** Merges the branch of the remote into the local one, in place of `mergeIn`. */
-  merge?:
-    | ((seq: number, job: SyncJob) => Promise<Pick<PullResult, 'applied' | 'conflicts'>>)
-    | undefined;
+}
+
+/** The rows of a remote in a store: all of them, or a part. */
+export interface Replica {
+  /** Whether rows are fetched when they are read. */
+  readonly isPartial: boolean;
+  /** Moves the branch of the remote to a head by its checkpoint; resolves to `false` if a ref moved. */
+  land(found: HeadEntries, job: SyncJob): Promise<boolean>;
+  /** Merges the branch of the remote into the local one, as one commit. */
+  merge(seq: number, job: SyncJob): Promise<MergeCounts>;
+}
+
+/** One remote of one branch, with its replica. */
+export interface SyncContext extends SyncParts {
+  readonly replica: Replica;
   /** Makes the mender, which fetches damaged chunks. The maker of the link loads it. */
   mender?: (() => Promise<ChunkMender>) | undefined;
-  /** Moves the remote's branch to a head by its checkpoint, in place of `landCheckpoint`; `false` if a ref moved. */
-  land?: ((now: HeadUpdate, job: SyncJob) => Promise<boolean>) | undefined;
 }
 
 /** The result of a pull. */
@@ -70,6 +80,9 @@ export interface PullResult {
   /** Keys that both sides had changed, to different values. */
   readonly conflicts: number;
 }
+
+/** The counts of a merge. */
+export type MergeCounts = Pick<PullResult, 'applied' | 'conflicts'>;
 
 /** A call of the app, or of a loop. */
 export interface SyncJob {

@@ -4,9 +4,7 @@
  */
 
 import { HedgerowError } from '../../base/errors.js';
-import { hex } from '../../base/hex.js';
 import { objectPath } from '../remote/format/content-names.js';
-import { invalidRemote } from '../remote/format/cursor.js';
 import { MAX_BLOCK_PUSHES, MAX_BLOCKS } from '../remote/format/format-limits.js';
 import {
   type BlockRecord,
@@ -15,20 +13,14 @@ import {
   type Push,
   type Tail,
 } from '../remote/format/head-record.js';
-import { decodeBlock, encodeBlock, isPush } from '../remote/format/history-block.js';
+import { encodeBlock, isPush } from '../remote/format/history-block.js';
 import { scopeInside } from '../remote/format/suite.js';
 import type { SyncContext, SyncJob } from './context.js';
-import { fetchObject } from './fetch-object.js';
-import { tailSince } from './logs.js';
+import { HeadObjects } from './head-objects.js';
 
 /** Rejects with `rollback` unless a head has a push, which `tail` may show. Usually costs no request, at most three. */
-export async function checkHasPush(
-  context: SyncContext,
-  head: HeadRecord,
-  tail: Tail,
-  push: Push,
-  job: SyncJob,
-): Promise<void> {
+export async function checkHasPush(objects: HeadObjects, tail: Tail, push: Push): Promise<void> {
+  const { head } = objects;
   const same = (one: Push) => isPush(one, push);
   const last = lastPush(head);
   if (tail.tail.some(same) || (last !== undefined && same(last))) return;
@@ -36,36 +28,17 @@ export async function checkHasPush(
   if (checkpoint.seq > 0 && same(checkpoint)) return;
   const pushes =
     push.seq > checkpoint.seq
-      ? (await tailSince(context, head, push.seq - 1, job)).tail
-      : await blockOf(context, head, push.seq, job);
+      ? (await objects.tailSince(push.seq - 1)).tail
+      : await pushesFrom(objects, push.seq);
   if (pushes.some(same)) return;
   const message = `the remote went back: its head number ${head.seq} does not have push ${push.seq}, which was seen`;
   throw new HedgerowError('rollback', message);
 }
 
 /** Reads the pushes of the block that lists the number `seq`; an empty list if there is no such block. */
-async function blockOf(
-  context: SyncContext,
-  head: HeadRecord,
-  seq: number,
-  job: SyncJob,
-): Promise<readonly Push[]> {
-  const record = head.checkpoint.history.findLast((block) => block.seq <= seq);
-  return record === undefined ? [] : readBlock(context, head, record, job);
-}
-
-async function readBlock(
-  context: SyncContext,
-  head: Pick<HeadRecord, 'epoch' | 'repositoryBytes'>,
-  record: BlockRecord,
-  job: SyncJob,
-): Promise<readonly Push[]> {
-  const bytes = await fetchObject(context, ['d', 'history'], record, job);
-  const { pushes } = await decodeBlock(bytes, scopeInside(context.scope, head));
-  if (pushes.length !== record.pushes || pushes[0]?.seq !== record.seq) {
-    throw invalidRemote('history', `${hex(record.nameBytes)} is not what the head says`, 0);
-  }
-  return pushes;
+async function pushesFrom(objects: HeadObjects, seq: number): Promise<readonly Push[]> {
+  const record = objects.head.checkpoint.history.findLast((block) => block.seq <= seq);
+  return record === undefined ? [] : objects.pushes(record);
 }
 
 /**
@@ -81,13 +54,14 @@ export async function extendHistory(
   job: SyncJob,
 ): Promise<readonly BlockRecord[]> {
   const { checkpoint } = head;
-  const { tail } = await tailSince(context, head, checkpoint.seq, job);
+  const objects = new HeadObjects(context, head, job.signal);
+  const { tail } = await objects.tailSince(checkpoint.seq);
   let pushes: readonly Push[] = [...tail.filter(({ seq }) => seq > checkpoint.seq), push];
   const blocks = checkpoint.history.slice();
   for (let last = blocks.at(-1); last !== undefined; last = blocks.at(-1)) {
     const isShort = last.pushes <= 2 * pushes.length;
     if (!isShort || last.pushes + pushes.length > MAX_BLOCK_PUSHES) break;
-    const before = await readBlock(context, head, last, job).catch(unlessWrongKey);
+    const before = await objects.pushes(last).catch(unlessWrongKey);
     if (before === undefined) break;
     pushes = [...before, ...pushes];
     blocks.pop();

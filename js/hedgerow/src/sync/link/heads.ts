@@ -19,12 +19,6 @@ export interface SeenHead {
   readonly token: string;
 }
 
-/** A head, and the state of the link before it came. */
-export interface HeadUpdate {
-  readonly state: LinkState;
-  readonly seen: SeenHead;
-}
-
 /** The part of the state that a head is compared with. */
 type KnownState = Pick<LinkState, 'repositoryBytes' | 'seq' | 'seenBytes' | 'epoch'>;
 

@@ -21,13 +21,10 @@ import {
   type PackRecord,
   packsOf,
 } from '../remote/format/head-record.js';
-import { decodePack } from '../remote/format/pack.js';
-import { type Scope, scopeInside } from '../remote/format/suite.js';
-import type { SyncContext, SyncJob } from './context.js';
+import type { SyncJob, SyncParts } from './context.js';
 import { applyDeltas, type DeltaBytes, readRowsRoot } from './delta.js';
-import { fetchObject } from './fetch-object.js';
-import { tailSince } from './logs.js';
-import { deltasOf, type HeadUpdate, seenMoves } from './tail-entries.js';
+import type { HeadEntries, HeadUpdate } from './head-entries.js';
+import type { HeadObjects } from './head-objects.js';
 
 /** Packs that are fetched at the same time: browsers open six connections to a host. */
 const AT_ONCE = 4;
@@ -36,7 +33,7 @@ const COMMIT_PACKS = 4;
 const NAME_BYTES = 16;
 
 /** Fetched packs that are in no commit yet, by their paths: a call that ends early leaves them to the next one. */
-const keptOf = new WeakMap<SyncContext, Map<string, Uint8Array>>();
+const keptOf = new WeakMap<SyncParts, Map<string, Uint8Array>>();
 
 /** A pack, and its place in the checkpoint. */
 interface CheckpointPack {
@@ -48,18 +45,18 @@ interface CheckpointPack {
 
 /** Moves the branch of the remote to the rows of a head, by its checkpoint. `false` if a ref moved. */
 export async function landCheckpoint(
-  context: SyncContext,
-  now: HeadUpdate,
+  parts: SyncParts,
+  found: HeadEntries,
   job: SyncJob,
 ): Promise<boolean> {
-  const { refs, shared, durability } = context;
-  const { checkpoint } = now.seen.head;
-  const scope = scopeInside(context.scope, now.seen.head);
-  const landing = await begin(context, now);
+  const { refs, shared, durability } = parts;
+  const { seen, objects, marks } = found;
+  const { checkpoint } = seen.head;
+  const landing = await begin(parts, found);
   if (landing === undefined) return false;
   const { branchHead } = landing;
   try {
-    const landed = await apply(context, landing.wanted, scope, branchHead, job);
+    const landed = await apply(parts, objects, landing.wanted, branchHead, job);
     if (!landed) return false;
     const commitBytes = branchHead.head.commitBytes;
     const rows = await readRowsRoot(shared, commitBytes);
@@ -72,11 +69,11 @@ export async function landCheckpoint(
     // may be newer than the checkpoint.
     const isKept = await refs.move({ checkpoint: commitBytes, landed: EMPTY_COMMIT }, durability);
     if (!isKept) return false;
-    const { tail } = await tailSince(context, now.seen.head, checkpoint.seq, job);
+    const { tail } = await objects.tailSince(checkpoint.seq);
     const entries = tail.filter(({ seq }) => seq > checkpoint.seq);
     const { outcome } = await applyDeltas(branchHead, {
-      deltas: deltasOf(context, entries, scope, job),
-      after: now.seen.head.rows,
+      deltas: objects.deltas(entries),
+      after: seen.head.rows,
       onto: commitBytes,
       durability,
       signal: job.signal,
@@ -87,7 +84,7 @@ export async function landCheckpoint(
     if (outcome === 'moved') return false;
     await refs.look();
     return await refs.move(
-      { origin: branchHead.head.commitBytes, landing: EMPTY_COMMIT, ...seenMoves(now) },
+      { origin: branchHead.head.commitBytes, landing: EMPTY_COMMIT, ...marks },
       durability,
     );
   } finally {
@@ -107,7 +104,7 @@ interface CheckpointImport {
 
 /** Finds where to begin: where a clone was cut off, at a layer that is here, or without rows. */
 async function begin(
-  { shared, refs, durability }: SyncContext,
+  { shared, refs, durability }: SyncParts,
   { state, seen }: HeadUpdate,
 ): Promise<CheckpointImport | undefined> {
   const { layers } = seen.head.checkpoint;
@@ -139,20 +136,20 @@ async function begin(
 
 /** Fetches packs and applies them, several in each commit. */
 async function apply(
-  context: SyncContext,
+  parts: SyncParts,
+  objects: HeadObjects,
   wanted: readonly CheckpointPack[],
-  scope: Scope,
   branchHead: BranchHead,
   job: SyncJob,
 ): Promise<boolean> {
-  const { refs, durability } = context;
+  const { refs, durability } = parts;
   const stop = new AbortController();
   const { signal } = stop;
   const end = () => stop.abort(job.signal?.reason);
   job.signal?.addEventListener('abort', end);
   const all = new Set(wanted.map(({ pack }) => objectPath('p', pack.nameBytes)));
-  const kept = new Map([...(keptOf.get(context) ?? [])].filter(([path]) => all.has(path)));
-  keptOf.set(context, kept);
+  const kept = new Map([...(keptOf.get(parts) ?? [])].filter(([path]) => all.has(path)));
+  keptOf.set(parts, kept);
   const ahead: PackFetch[] = [];
   let [asked, applied, bytes] = [0, 0, 0];
   // If a fetch fails or is late, the packs before it are committed first.
@@ -162,7 +159,7 @@ async function apply(
       checkSignal(job.signal);
       for (; asked < wanted.length && ahead.length < AT_ONCE; asked++) {
         const { pack } = wanted[asked] as CheckpointPack;
-        ahead.push(new PackFetch(fetchPack(context, pack, scope, kept, signal)));
+        ahead.push(new PackFetch(fetchPack(objects, pack, kept, signal)));
       }
       if (applied > first && ahead[0]?.isHere !== true) break;
       const { deltas, length } = await (ahead.shift() as PackFetch).fetched;
@@ -222,18 +219,17 @@ class PackFetch {
 
 /** Fetches a pack, unless it is in `kept`; it is inflated as it is applied. */
 async function fetchPack(
-  context: SyncContext,
+  objects: HeadObjects,
   pack: PackRecord,
-  scope: Scope,
   kept: Map<string, Uint8Array>,
   signal: AbortSignal,
 ): Promise<PackContent> {
   const path = objectPath('p', pack.nameBytes);
-  const bytes = kept.get(path) ?? (await fetchObject(context, ['p', 'pack'], pack, { signal }));
+  const bytes = kept.get(path) ?? (await objects.fetch('p', 'pack', pack, signal));
   kept.set(path, bytes);
   // Hashing a long pack has taken a slice.
   await turn();
-  return { deltas: decodePack(bytes, context.tools.inflate, scope), length: bytes.length };
+  return { deltas: objects.packDeltas(bytes), length: bytes.length };
 }
 
 /** Returns the bytes of the ref `landed` after this pack was applied. */

@@ -18,7 +18,12 @@ import type { JointWrite } from '../../engine/history/joint-moves.js';
 import { writeRefs } from '../../engine/history/ref-write.js';
 import type { SharedStore } from '../../engine/history/shared-store.js';
 import type { Durability, Ref, RefMove } from '../../storage/segment-store.js';
-import type { Push, RowTree } from '../remote/format/head-record.js';
+import {
+  type HeadRecord,
+  lastPush,
+  type Push,
+  type RowTree,
+} from '../remote/format/head-record.js';
 import { NONCE_START } from '../remote/format/history-block.js';
 import type { Names } from './link-names.js';
 
@@ -200,4 +205,21 @@ export function stateMoves(
   const epoch = new Uint8Array(2 * ID_BYTES);
   new DataView(epoch.buffer).setFloat64(0, seen.epoch, true);
   return { ...moves, epoch };
+}
+
+/** Returns the last push of a head, as the store remembers it. */
+export function seenPush(head: HeadRecord): SeenPush | undefined {
+  const push = lastPush(head);
+  return push && { seq: push.seq, nonceBytes: push.nonceBytes, rootBytes: head.rows.rootBytes };
+}
+
+/** Returns the moves that record a seen head. A push that is in it, or has lost against it, is no longer pending. */
+export function seenMoves(
+  { pending, push, writerBytes }: LinkState,
+  { head, hashBytes }: { readonly head: HeadRecord; readonly hashBytes: Uint8Array },
+): Moves {
+  const { repositoryBytes, seq, epoch } = head;
+  const isOpen = pending !== undefined && pending.seq > seq;
+  const at = { seq, hashBytes, epoch, push: seenPush(head) ?? push };
+  return stateMoves(repositoryBytes, writerBytes, at, isOpen ? pending : undefined);
 }

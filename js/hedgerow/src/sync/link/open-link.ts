@@ -17,7 +17,7 @@ import type { Remote } from '../remote/remote.js';
 import { checkedRemote } from '../remote/remote-check.js';
 import { beginLink } from './begin-link.js';
 import { ConflictLog } from './conflict-log.js';
-import type { SyncContext, SyncTools } from './context.js';
+import type { Replica, SyncContext, SyncParts, SyncTools } from './context.js';
 import { Heads } from './heads.js';
 import { Link } from './link.js';
 import { buildLinkNames, originOf } from './link-names.js';
@@ -25,6 +25,7 @@ import { SyncRefs } from './link-state.js';
 import { meterRemote, type Traffic } from './meter.js';
 import { type ConflictPolicy, checkPolicy } from './policy.js';
 import type { SyncHost } from './sync-host.js';
+import { WholeReplica } from './whole-replica.js';
 
 /** Options of a link. */
 export interface LinkOptions {
@@ -68,6 +69,7 @@ export async function createLink(
   remote: Remote,
   options: LinkOptions,
   given: Partial<SyncTools> = {},
+  makeReplica: (parts: SyncParts) => Replica = (parts) => new WholeReplica(parts),
 ): Promise<Link> {
   const wanted = optionsOf('remote', options, LINK_OPTIONS);
   const { name = 'origin', branch = host.branchName, remoteBranch = 'main' } = wanted;
@@ -120,10 +122,11 @@ export async function createLink(
     throw cause;
   }
   const log = new ConflictLog(shared, refs, durability);
-  const context: SyncContext = {
+  const parts: SyncParts = {
     ...{ shared, remote: own, remoteBranch, scope, heads, refs, origin, local, log, policy, app },
     ...{ originName: originOf(name), durability, tools, settle: () => host.settle() },
   };
+  const context: SyncContext = { ...parts, replica: makeReplica(parts) };
   // A store that has pushed once has found it safe.
   const mustProbe = probe && refs.bytes('pushing') === undefined;
   const link = new Link(host, context, { traffic, name, mustProbe, renew, reset });

@@ -17,19 +17,18 @@ import {
   type RowTree,
   sameRows,
 } from '../remote/format/head-record.js';
-import { type Author, withCheckpoint, withEntry } from '../remote/format/head-rules.js';
+import { type Author, withCheckpoint, withEntry, withLog } from '../remote/format/head-rules.js';
+import { encodeLog } from '../remote/format/log.js';
 import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/repository.js';
 import { scopeInside } from '../remote/format/suite.js';
 import { type Refusals, swapPatiently } from '../remote/patient-swap.js';
 import { slowedMs } from '../remote/remote-faults.js';
-import type { PullResult, SyncContext, SyncJob } from './context.js';
+import type { MergeCounts, SyncContext, SyncJob } from './context.js';
 import { makeDelta, readRowsRoot } from './delta.js';
 import type { SeenHead } from './heads.js';
 import { checkpoints, histories } from './link-parts.js';
-import { type LinkState, stateMoves } from './link-state.js';
-import { moveIntoLog } from './logs.js';
-import { hasRowsOf, pull } from './pull.js';
-import { seenPush } from './tail-entries.js';
+import { type LinkState, seenPush, stateMoves } from './link-state.js';
+import { isHere, pull } from './pull.js';
 
 /** The result of a push. */
 export interface PushResult {
@@ -90,14 +89,11 @@ async function pushUntilFirst(context: SyncContext, job: SyncJob): Promise<PushR
 }
 
 /** Pulls unless the last head is known, and merged. */
-async function catchUp(
-  context: SyncContext,
-  job: SyncJob,
-  must: boolean,
-): Promise<Pick<PullResult, 'applied' | 'conflicts'>> {
+async function catchUp(context: SyncContext, job: SyncJob, must: boolean): Promise<MergeCounts> {
   const state = await context.refs.look();
   const last = context.heads.last;
-  const isKnown = last !== undefined && (await hasRowsOf(context, state, last));
+  const base = await readRowsRoot(context.shared, state.origin);
+  const isKnown = last !== undefined && isHere({ state, seen: last, base });
   const isMerged = sameBytes(state.origin, state.fork);
   if (!must && isKnown && isMerged && state.pending === undefined) {
     return { applied: 0, conflicts: 0 };
@@ -140,7 +136,8 @@ async function tryOnce(
       return { seq: last?.head.seq ?? 0, isPushed: false, edits: 0 };
     }
     // Edits must lead on from the rows of the head, or no device can apply them: another tab may have moved either.
-    if (last !== undefined && !(await hasRowsOf(context, state, last))) return 'moved';
+    const base = await readRowsRoot(shared, state.origin);
+    if (last !== undefined && !isHere({ state, seen: last, base })) return 'moved';
     if (last === undefined) {
       const begun = await begin(context, state, job, refusals);
       if (typeof begun === 'string' || 'cause' in begun) return begun;
@@ -257,6 +254,18 @@ async function nextHead(context: SyncContext, wanted: HeadDraft, job: SyncJob): 
   const checkpoint = { layers, history };
   const head = withCheckpoint(before, rows, delta, checkpoint, author, scope);
   return { head, edits: made === 'too-long' ? undefined : made.edits };
+}
+
+/** Puts the tail of a head into a log. The returned head has space for an entry, and is incomplete without one. */
+async function moveIntoLog(
+  { remote, tools, scope }: SyncContext,
+  head: HeadRecord,
+  { signal }: SyncJob,
+): Promise<HeadRecord> {
+  const inside = scopeInside(scope, head);
+  const { bytes, record } = await encodeLog(head, tools.random(16), tools.hash, inside);
+  await remote.put(objectPath('d', record.nameBytes), bytes, { signal });
+  return withLog(head, record);
 }
 
 /** Swaps the head, and records the outcome. */

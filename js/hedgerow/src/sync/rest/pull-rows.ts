@@ -1,6 +1,6 @@
 /** Pulls: brings the rows of the server to its branch here, with the cookie, in one commit, and merges them. */
 import type { PullResult } from '../link/context.js';
-import { mergeIn } from '../link/pull.js';
+import { mergeIn } from '../link/merge-in.js';
 import { takePatch } from '../link/take-patch.js';
 import { badResponse, type PullBody } from '../wire/pull-body.js';
 import type { RestContext } from './context.js';

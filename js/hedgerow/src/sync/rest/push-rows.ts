@@ -18,7 +18,7 @@ import { OwnEdits } from '../../engine/transaction/edits.js';
 import { Transactions } from '../../engine/transaction/run.js';
 import { tryEdits } from '../../engine/write/try-edits.js';
 import { DecisionLog } from '../link/conflict-log.js';
-import { mergeIn } from '../link/pull.js';
+import { mergeIn } from '../link/merge-in.js';
 import { isTooLarge } from '../wire/endpoint.js';
 import { badResponse, failureIn } from '../wire/pull-body.js';
 import type { RestContext } from './context.js';

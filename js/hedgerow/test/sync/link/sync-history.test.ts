@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
 import type { SyncContext } from '../../../src/sync/link/context.js';
 import { checkHasPush, extendHistory } from '../../../src/sync/link/head-history.js';
+import { HeadObjects } from '../../../src/sync/link/head-objects.js';
 import {
   type BlockRecord,
   NO_CHECKPOINT,
@@ -98,7 +99,7 @@ class Checkpoints {
   }
 
   async has(push: Push): Promise<boolean> {
-    const found = checkHasPush(this.context, this.head, this.head, push, {});
+    const found = checkHasPush(objectsOf(this), this.head, push);
     return found.then(
       () => true,
       (cause: { readonly code: string }) => {
@@ -108,6 +109,9 @@ class Checkpoints {
     );
   }
 }
+
+/** Reads the objects of the head. */
+const objectsOf = ({ context, head }: Checkpoints) => new HeadObjects(context, head, undefined);
 
 const counts = (history: readonly BlockRecord[]) => history.map(({ pushes }) => pushes);
 
@@ -144,9 +148,7 @@ it('a missing or wrong block is refused', async () => {
   const refused = async (change: object) => {
     const history = [{ ...block, ...change }];
     branch.head = { ...branch.head, checkpoint: { ...branch.head.checkpoint, history } };
-    const error = await errorOf(() =>
-      checkHasPush(branch.context, branch.head, branch.head, first, {}),
-    );
+    const error = await errorOf(() => checkHasPush(objectsOf(branch), branch.head, first));
     expect([error.code, error.object]).toEqual(['invalid-remote', 'history']);
   };
   await refused({ pushes: block.pushes + 1 });
