@@ -55,7 +55,7 @@ async function checkCore() {
 await runMain(async () => {
   await buildForReactNative();
   const polyfills = [join(ROOT, 'scripts', 'long', 'platforms', 'hermes-host.js')];
-  const code = await bundleWithMetro('scripts/platforms', 'hermes-tests.js', { polyfills });
+  const code = await bundleWithMetro('scripts/long/platforms', 'hermes-tests.js', { polyfills });
   const output = await runInHermes(await compileForHermes('tests', code));
   const lines = output.split('\n').filter((line) => !line.startsWith('root '));
   console.log(lines.join('\n'));

@@ -42,7 +42,7 @@ async function nodeOverSqlite() {
 
 async function hermesOverMemory() {
   const polyfills = [join(PLATFORMS, 'hermes-host.js')];
-  const code = await bundleWithMetro('scripts/platforms', 'hermes-roots.js', { polyfills });
+  const code = await bundleWithMetro('scripts/long/platforms', 'hermes-roots.js', { polyfills });
   return JSON.parse(await runInHermes(await compileForHermes('roots', code)));
 }
 

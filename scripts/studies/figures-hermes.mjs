@@ -17,7 +17,7 @@ await runMain(async () => {
   refuseDevBuild();
   await buildForReactNative();
   const polyfills = [join(ROOT, 'scripts', 'long', 'platforms', 'hermes-host.js')];
-  const code = await bundleWithMetro('scripts/platforms', 'hermes-figures.js', { polyfills });
+  const code = await bundleWithMetro('scripts/long/platforms', 'hermes-figures.js', { polyfills });
   console.log(await runInHermes(await compileForHermes('figures', code)));
   if (process.platform === 'linux') await countCpu(code);
   console.log(`in Node, by WebAssembly: ${(await loadInNode()).toFixed(0)} ms, median of 15`);
