@@ -53,7 +53,7 @@ const OPTIONS = {
   typeAliasPropertiesFormat: 'table',
 };
 
-const pageOf = (name) => name.replace('/', '-');
+const pageOf = (name) => name.replace('@', '').replaceAll('/', '-');
 
 /** Writes the pages of the entries, with TypeDoc. */
 export async function writeEntries() {

@@ -1,6 +1,6 @@
 // Orders the pages. A missing page is left out.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const NAV = [
@@ -114,6 +114,9 @@ const SECTIONS = [
 
 const fileOf = (link) => `${link.endsWith('/') ? `${link}index` : link}.md`;
 
+/** Returns the import path that a page of the reference has as its title. */
+const entryOf = (page) => /^# `([^`]+)`$/m.exec(readFileSync(page, 'utf8'))[1];
+
 /** Returns the sidebar of each part of the site. */
 export function sidebar(docs) {
   const pages = (folder) =>
@@ -140,7 +143,10 @@ export function sidebar(docs) {
     link: '/reference/',
     items: pages('reference')
       .filter((name) => name !== 'changelog')
-      .map((name) => ({ text: name.replace('-', '/'), link: `/reference/${name}` })),
+      .map((name) => ({
+        text: entryOf(join(docs, 'reference', `${name}.md`)),
+        link: `/reference/${name}`,
+      })),
   };
   return {
     '/reference/changelog': all,
