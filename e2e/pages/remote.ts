@@ -10,7 +10,7 @@ import {
 import { httpRemote, probeRemote, type Remote, serverPokes } from 'hedgerow/remote';
 import { type RestLink, rest } from 'hedgerow/rest';
 import { type S3Credentials, s3Remote } from 'hedgerow/s3';
-import { httpRemote as httpRemoteOfSource } from '../../js/hedgerow/src/sync/remote/adapters/http.js';
+import { httpRemote as httpRemoteOfSource } from '../../js/hedgerow/src/sync/remote/adapters/http-remote.js';
 import { s3Remote as s3RemoteOfSource } from '../../js/hedgerow/src/sync/remote/adapters/s3.js';
 import { remoteContract } from '../../js/hedgerow/test/support/contracts/remote-contract.js';
 

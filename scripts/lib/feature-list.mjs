@@ -34,7 +34,10 @@ export const FEATURES = [
   {
     name: "`DecompressionStream('deflate-raw')`",
     data: ['api/DecompressionStream/DecompressionStream/deflate-raw'],
-    used: ['js/hedgerow/src/core/unpack.ts', "new DecompressionStream('deflate-raw')"],
+    used: [
+      'js/hedgerow/src/core/compile-packed-module.ts',
+      "new DecompressionStream('deflate-raw')",
+    ],
     needed: true,
     without: '`unsupported`, which names it',
     tests: [
@@ -45,7 +48,7 @@ export const FEATURES = [
   {
     name: "`'wasm-unsafe-eval'` in a content security policy, where the page has one",
     data: ['http/headers/Content-Security-Policy/script-src/wasm-unsafe-eval'],
-    used: ['js/hedgerow/src/base/platform.ts', "'wasm-unsafe-eval'"],
+    used: ['js/hedgerow/src/base/missing-features.ts', "'wasm-unsafe-eval'"],
     needed: true,
     without: '`unsupported`, which says what to add',
     tests: [
@@ -84,7 +87,7 @@ export const FEATURES = [
   {
     name: 'streams: `Blob.stream()`, `pipeThrough()`',
     data: ['api/Blob/stream', 'api/ReadableStream/pipeThrough'],
-    used: ['js/hedgerow/src/core/unpack.ts', 'pipeThrough'],
+    used: ['js/hedgerow/src/core/compile-packed-module.ts', 'pipeThrough'],
     needed: true,
     without: 'does not start; where a `Blob` alone is no stream (jsdom), a store works',
     tests: [['js/hedgerow/test/package/jsdom.test.ts', 'where a Blob is no stream']],
@@ -113,7 +116,7 @@ export const FEATURES = [
   {
     name: '`BroadcastChannel`',
     data: ['api/BroadcastChannel'],
-    used: ['js/hedgerow/src/storage/tabs/tabs.ts', 'new BroadcastChannel'],
+    used: ['js/hedgerow/src/storage/tabs/tab-messages.ts', 'new BroadcastChannel'],
     without: 'a tab sees commits of others when it is shown, gets the focus, or writes',
     tests: [
       [WITHOUT, "'BroadcastChannel',"],
@@ -171,24 +174,28 @@ export const FEATURES = [
   {
     name: '`FinalizationRegistry`',
     data: ['javascript/builtins/FinalizationRegistry'],
-    used: ['js/hedgerow/src/base/release-registry.ts', 'new FinalizationRegistry'],
+    used: ['js/hedgerow/src/base/finalization-registry.ts', 'new FinalizationRegistry'],
     without: 'a scan that nobody ends keeps its commit until the store is closed',
     tests: [[WITHOUT, "'FinalizationRegistry',"]],
   },
   {
     name: '`Uint8Array.fromBase64`',
     data: ['javascript/builtins/Uint8Array/fromBase64'],
-    used: ['js/hedgerow/src/core/unpack.ts', 'fromBase64'],
+    used: ['js/hedgerow/src/core/compile-packed-module.ts', 'fromBase64'],
     without: 'a loop decodes the module: a start takes a few milliseconds more',
-    tests: [['js/hedgerow/test/base/platform.test.ts', 'are decoded where the platform cannot']],
+    tests: [
+      ['js/hedgerow/test/base/missing-features.test.ts', 'are decoded where the platform cannot'],
+    ],
   },
   {
     name: '`navigator.deviceMemory` (over HTTPS)',
     data: ['api/Navigator/deviceMemory'],
-    used: ['js/hedgerow/src/core/shared-cache.ts', 'deviceMemory'],
+    used: ['js/hedgerow/src/core/shared-cache-budget.ts', 'deviceMemory'],
     without:
       'the stores of a page share 64 MiB of memory for what they have read, however little the device has',
-    tests: [['js/hedgerow/test/core/shared-cache.test.ts', 'on a device of %s GiB is %i MiB']],
+    tests: [
+      ['js/hedgerow/test/core/shared-cache-budget.test.ts', 'on a device of %s GiB is %i MiB'],
+    ],
   },
   {
     name: 'Ed25519 in WebCrypto (over HTTPS)',
@@ -206,14 +213,14 @@ export const FEATURES = [
   {
     name: '`reportError`',
     data: ['api/reportError'],
-    used: ['js/hedgerow/src/base/report.ts', 'reportError(error)'],
+    used: ['js/hedgerow/src/base/call-callback-safely.ts', 'reportError(error)'],
     without: 'errors of your callbacks go to `console.error`',
     tests: [[WITHOUT, 'goes to reportError, and to the console where there is none']],
   },
   {
     name: '`freeze` and `resume` of a page',
     data: ['api/Document/freeze_event'],
-    used: ['js/hedgerow/src/storage/tabs/tabs.ts', "'freeze'"],
+    used: ['js/hedgerow/src/storage/tabs/tab-messages.ts', "'freeze'"],
     without:
       '`pagehide` and `pageshow` tell as much; no other engine freezes a page that it keeps shown',
     tests: [['e2e/tests/frozen.spec.ts', 'frozen']],

@@ -32,12 +32,12 @@ async function entries() {
 /** Sources that are left out, and the files that replace them. */
 export const SWAPPED = new Map(
   [
-    ['core/module.ts', 'hermes-core.ts'],
-    ['core/later-module.ts', 'hermes-later-core.ts'],
-    ['base/platform.ts', 'hermes-platform.ts'],
-    ['core/speed.ts', 'hermes-speed.ts'],
-    ['base/task.ts', 'hermes-task.ts'],
-    ['storage/idb/idb.ts', 'hermes-idb.ts'],
+    ['core/instantiate-core.ts', 'hermes-core.ts'],
+    ['core/instantiate-on-demand-core.ts', 'hermes-on-demand-core.ts'],
+    ['base/missing-features.ts', 'hermes-missing-features.ts'],
+    ['core/assumed-speed.ts', 'hermes-assumed-speed.ts'],
+    ['base/post-task.ts', 'hermes-post-task.ts'],
+    ['storage/idb/idb.ts', 'hermes-no-indexeddb.ts'],
   ].map(([from, to]) => [join(SOURCE_DIR, from), join(STAND_INS, to)]),
 );
 

@@ -1,5 +1,5 @@
 // A model of many devices that sync by one bucket: when each polls, pushes, loses and waits, as in
-// `js/hedgerow/src/sync/link/loop.ts` and `push.ts`. No store and no network: only times and counts, by a seed.
+// `js/hedgerow/src/sync/link/sync-loop.ts` and `push.ts`. No store and no network: only times and counts, by a seed.
 
 /** Makes numbers from 0 up to 1 (mulberry32). */
 function random(seed) {
@@ -59,7 +59,7 @@ class Agenda {
   }
 }
 
-// From js/hedgerow/src/sync/link/loop.ts.
+// From js/hedgerow/src/sync/link/sync-loop.ts.
 const FIRST_WAIT_MS = 2000;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
@@ -68,7 +68,7 @@ const PAUSE_MS = 1000;
 const FIRST_RACE_MS = 20;
 const MAX_RACE_MS = 2000;
 const MAX_TRIES = 40;
-// From js/hedgerow/src/sync/remote/patient-swap.ts.
+// From js/hedgerow/src/sync/remote/swap-head-with-retries.ts.
 const SLOWED_MS = 1000;
 const MAX_REFUSED = 3;
 

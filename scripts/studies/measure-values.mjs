@@ -3,7 +3,7 @@
 
 import { importSource } from '../lib/source.mjs';
 
-const { checkKept } = await importSource('js', 'hedgerow', 'src', 'base', 'value.ts');
+const { checkKept } = await importSource('js', 'hedgerow', 'src', 'base', 'check-value.ts');
 
 const at = process.argv.indexOf('--rows');
 const count = at < 0 ? 100_000 : Number(process.argv[at + 1]);

@@ -8,7 +8,7 @@ import { ROOT } from '../lib/run.mjs';
 
 const read = (...path) => readFileSync(join(ROOT, ...path), 'utf8');
 const RUST = read('crate', 'trees', 'src', 'error.rs');
-const FAULTS = read('js', 'hedgerow', 'src', 'base', 'faults.ts');
+const FAULTS = read('js', 'hedgerow', 'src', 'base', 'core-fault-texts.ts');
 
 /** Returns the variants of a Rust enum without values, in their order. */
 function variants(name) {

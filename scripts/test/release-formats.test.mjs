@@ -39,7 +39,7 @@ test('no other file of the package has a version of a format', () => {
     'sync/encryption/at-rest/key-record.ts': 'AT_REST_FORMAT',
     '../../sqlite/src/sql-schema.ts': 'SQL_FORMAT',
     'storage/idb/open-database.ts': 'IDB_FORMAT',
-    'engine/history/inventory.ts': 'FORMAT',
+    'engine/history/known-segments-and-refs.ts': 'FORMAT',
   };
   for (const [file, name] of Object.entries(used)) {
     assert.match(

@@ -1,6 +1,6 @@
 /** Draws a commit: its trees, level by level, the new parts of them, and the segments that hold it. */
 
-import type { Chunk } from '../../js/inspector/src/model/chunks.js';
+import type { Chunk } from '../../js/inspector/src/model/chunk-parser.js';
 import type { Book, Recorded } from './recorder.js';
 
 /** One level of a tree; its nodes from left to right. */

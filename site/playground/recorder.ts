@@ -10,7 +10,7 @@ import {
   type Chunk,
   readTableEntries,
   storedChunkOf,
-} from '../../js/inspector/src/model/chunks.js';
+} from '../../js/inspector/src/model/chunk-parser.js';
 
 type WriteBatch = Parameters<SegmentStore['write']>[0];
 

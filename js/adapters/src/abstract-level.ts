@@ -12,8 +12,8 @@ import {
 } from 'abstract-level';
 import type { HedgerowError, KeyRange, PatchOperation, Snapshot, Store } from 'hedgerow';
 import { buildKeyRange, checkKey, checkPlain, isInRange } from 'hedgerow/kit';
+import { checkedPrefix, openedOnce, type StoreSource } from './check-adapter-arguments.js';
 import { clearKeyRange } from './delete-range.js';
-import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
 
 /** Options of a `HedgerowLevel`. */
 export interface HedgerowLevelOptions<Key, Value> extends AbstractDatabaseOptions<Key, Value> {

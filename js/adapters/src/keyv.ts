@@ -2,8 +2,8 @@
 
 import type { Store } from 'hedgerow';
 import { buildKeyRange, HedgerowError, listOf, optionsOf, shownAs } from 'hedgerow/kit';
+import { checkedPrefix, openedOnce, rowKey, type StoreSource } from './check-adapter-arguments.js';
 import { clearKeyRange } from './delete-range.js';
-import { checkedPrefix, openedOnce, rowKey, type StoreSource } from './handle.js';
 
 /** Options of `HedgerowKeyv`. */
 export interface HedgerowKeyvOptions {

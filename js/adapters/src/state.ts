@@ -2,7 +2,13 @@
 
 import type { Store } from 'hedgerow';
 import { HedgerowError, notify, optionsOf, report } from 'hedgerow/kit';
-import { checkCallback, checkedPrefix, openedOnce, rowKey, type StoreSource } from './handle.js';
+import {
+  checkCallback,
+  checkedPrefix,
+  openedOnce,
+  rowKey,
+  type StoreSource,
+} from './check-adapter-arguments.js';
 
 /** Options of `stateStorage`. */
 export interface StateStorageOptions {

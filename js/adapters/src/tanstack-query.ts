@@ -2,7 +2,7 @@
 
 import type { Store } from 'hedgerow';
 import { buildKeyRange, checkKey, optionsOf, utf8Length } from 'hedgerow/kit';
-import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
+import { checkedPrefix, openedOnce, type StoreSource } from './check-adapter-arguments.js';
 
 /** Options of `queryStorage` and `queryPersistence`. */
 export interface QueryStorageOptions {

@@ -10,8 +10,14 @@ import {
   listOf,
   optionsOf,
 } from 'hedgerow/kit';
+import {
+  checkCallback,
+  checkedPrefix,
+  openedOnce,
+  rowKey,
+  type StoreSource,
+} from './check-adapter-arguments.js';
 import { clearKeyRange } from './delete-range.js';
-import { checkCallback, checkedPrefix, openedOnce, rowKey, type StoreSource } from './handle.js';
 
 /** Options of `hedgerowDriver`. */
 export interface UnstorageOptions {

@@ -20,7 +20,7 @@ import {
   mergeUpdates,
   transact,
 } from 'yjs';
-import { checkedPrefix, openedOnce, type StoreSource } from './handle.js';
+import { checkedPrefix, openedOnce, type StoreSource } from './check-adapter-arguments.js';
 import { UpdateRows } from './yjs-rows.js';
 
 /** Options of `HedgerowProvider`. */

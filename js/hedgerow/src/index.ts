@@ -1,38 +1,38 @@
 /** Hedgerow: an ordered key/value store for the browser. Importing it touches no global. */
 
-import { checkStoreName, optionsOf } from './base/options.js';
-import { part } from './base/parts.js';
+import { checkStoreName, optionsOf } from './base/check-options.js';
+import { part } from './base/dynamic-import.js';
 import { runAbortable } from './base/run-abortable.js';
-import { loadWords } from './core/indexes/columns.js';
+import { loadWords } from './core/indexes/index-entries.js';
 import { loadCollector } from './engine/collect/collection-scheduler.js';
 import { loadSums } from './engine/sums/sum-tree.js';
-import { transacting } from './engine/transaction/load-transactions.js';
-import { loadIndexBuild } from './engine/write/index-builder.js';
+import { transacting } from './engine/transaction/on-demand-transaction-code.js';
+import { loadIndexBuild } from './engine/write/background-index-builder.js';
 import { loadWriter } from './engine/write/writer.js';
 import { idb, loadRest } from './storage/idb/idb.js';
 import { loadMemory } from './storage/memory.js';
 import type { Storage } from './storage/segment-store.js';
-import type { CloneOptions } from './store/clone.js';
-import { loadHealth, readParts, repairing, rescuing, verifying } from './store/later.js';
+import type { CloneOptions } from './store/clone-from-remote.js';
+import { loadHealth, readParts, repairing, rescuing, verifying } from './store/on-demand-code.js';
+import { loadCounts, storeParts, syncing } from './store/on-demand-store-code.js';
 import type { OpenOptions } from './store/open.js';
 import { Store } from './store/store.js';
-import { loadCounts, storeParts, syncing } from './store/store-later.js';
-import type { StoreWith } from './store/tables/handles.js';
 import type { TableOptions } from './store/tables/open-tables.js';
+import type { StoreWith } from './store/tables/table-handle-types.js';
 import type { Tables } from './store/tables/types.js';
 import type { Link } from './sync/link/link.js';
 import type { Remote } from './sync/remote/remote.js';
 
+export type { ByteFormat, ByteSource } from './base/byte-source.js';
 export { type Conflict, type ErrorCode, HedgerowError } from './base/errors.js';
-export type { Persistence } from './base/origin-persistence.js';
-export { persist } from './base/persist.js';
+export type { Persistence } from './base/origin-storage-estimate.js';
 export type { KeyRange } from './base/range.js';
-export type { ByteFormat, ByteSource } from './base/read-bytes.js';
-export type { EntryPosition, IndexRange, SecondaryKey } from './core/indexes/columns.js';
+export { persist } from './base/request-persistent-storage.js';
 export type { IndexColumn, IndexDefinition } from './core/indexes/definition.js';
+export type { EntryPosition, IndexRange, SecondaryKey } from './core/indexes/index-entries.js';
 export type { IndexDefinitions } from './core/indexes/index-set.js';
 export type { Scalar } from './core/indexes/scalar.js';
-export type { SumDefinition, SumDefinitions } from './core/sum-definition.js';
+export type { SumDefinition, SumDefinitions } from './core/sum-tree-definition.js';
 export type {
   SumChange,
   SumChangeOptions,
@@ -43,7 +43,7 @@ export type {
   SumResult,
   SumRoot,
   SumScanOptions,
-} from './core/sum-types.js';
+} from './core/sum-tree-types.js';
 export type { Branch, BranchesOptions, BranchOptions } from './engine/branches/branches.js';
 export type {
   MergeOptions,
@@ -53,13 +53,13 @@ export type {
   Resolution,
 } from './engine/branches/merge.js';
 export type { RevertResult } from './engine/branches/revert.js';
-export type { CompactResult } from './engine/collect/collection.js';
-export type { Change, DiffOptions } from './engine/read/diff.js';
-export type { IndexOrderOptions, OrderOptions } from './engine/read/order.js';
+export type { CompactResult } from './engine/collect/garbage-collection-run.js';
+export type { Change, DiffOptions } from './engine/read/decode-diff.js';
 export type { ProofResult, RangeProofResult } from './engine/read/proof.js';
+export type { IndexOrderOptions, OrderOptions } from './engine/read/rank-options.js';
 export type { IndexScan, Rows, Scan } from './engine/read/scan.js';
 export type { IndexScanOptions, ScanOptions } from './engine/read/scan-options.js';
-export type { LevelStats, Stats } from './engine/read/stats.js';
+export type { LevelStats, Stats } from './engine/read/store-stats.js';
 export type { LostRange, RepairedRef, RepairOptions, RepairResult } from './engine/repair/types.js';
 export type { SumTree } from './engine/sums/sum-tree.js';
 export type { CommitOptions, CommitResult, TransactionOptions } from './engine/transaction/run.js';
@@ -79,14 +79,14 @@ export type {
   Verification,
   VerifyOptions,
   VerifyProgress,
-} from './engine/verify/verify.js';
-export type { CountCallback, WatchCallback, WatchOptions } from './engine/watch/watcher.js';
-export type { IndexProgress } from './engine/write/index-builder.js';
+} from './engine/verify/verify-commit.js';
+export type { CountCallback, WatchCallback, WatchOptions } from './engine/watch/watcher-types.js';
+export type { IndexProgress } from './engine/write/background-index-builder.js';
 export type { IngestResult, Progress } from './engine/write/ingest.js';
 export type { Patch, PatchOperation, PatchOptions } from './engine/write/patch.js';
 export type { PutManyOptions } from './engine/write/put-many.js';
+export type { Source } from './engine/write/row-source.js';
 export type { EditOptions } from './engine/write/single-edits.js';
-export type { Source } from './engine/write/source.js';
 export type { Writer, WriterOptions } from './engine/write/writer.js';
 export { idb } from './storage/idb/idb.js';
 export { memory } from './storage/memory.js';
@@ -99,20 +99,14 @@ export type {
   Storage,
   StoreOptions,
 } from './storage/segment-store.js';
-export type { CloneOptions } from './store/clone.js';
-export type { Health, HealthListener, HealthState } from './store/health.js';
-export { repair, verify, verifyProof } from './store/later.js';
+export type { CloneOptions } from './store/clone-from-remote.js';
+export { repair, verify, verifyProof } from './store/on-demand-code.js';
 export type { OpenOptions } from './store/open.js';
 export type { Snapshot } from './store/snapshot.js';
+export type { Health, HealthListener, HealthState } from './store/storage-health-types.js';
 export type { Store } from './store/store.js';
-export type { ResetRef } from './sync/link/begin-link.js';
-export type {
-  CollectOptions,
-  CollectProgress,
-  CollectResult,
-  RemoteAmount,
-} from './sync/link/collect-types.js';
 export type { LoggedConflict } from './sync/link/conflict-log.js';
+export type { ConflictPolicy } from './sync/link/conflict-policy.js';
 export type { PullResult, SyncProgress } from './sync/link/context.js';
 export type {
   Link,
@@ -121,11 +115,17 @@ export type {
   PullOptions,
   RejoinOptions,
 } from './sync/link/link.js';
-export type { SyncLoop, SyncOptions, SyncState, SyncStatus } from './sync/link/loop.js';
-export type { Traffic } from './sync/link/meter.js';
+export type { Traffic } from './sync/link/metered-remote.js';
 export type { LinkOptions } from './sync/link/open-link.js';
-export type { ConflictPolicy } from './sync/link/policy.js';
+export type { ResetRef } from './sync/link/prepare-link-refs.js';
 export type { PushResult } from './sync/link/push.js';
+export type {
+  CollectOptions,
+  CollectProgress,
+  CollectResult,
+  RemoteAmount,
+} from './sync/link/remote-garbage-types.js';
+export type { SyncLoop, SyncOptions, SyncState, SyncStatus } from './sync/link/sync-loop.js';
 
 /**
  * Opens the store `name`; creates a missing one unless `mustExist` is set. Costs two reads of storage and the tables of
@@ -203,8 +203,8 @@ export const clone = async (
   ...args: [name: string, remote: Remote, options?: CloneOptions]
 ): Promise<Clone> => (await storeParts()).cloneStore(open, ...args);
 
-const platform = () => part(() => import('./base/platform.js'));
-const laterTables = () => part(() => import('./store/tables/all-parts.js'));
+const platform = () => part(() => import('./base/missing-features.js'));
+const laterTables = () => part(() => import('./store/tables/preload-table-code.js'));
 
 /**
  * Loads the parts that otherwise load at their first call: compaction, proofs, verification, repair, statistics,

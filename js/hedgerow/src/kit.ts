@@ -3,21 +3,29 @@
  * import it: its names change without notice.
  */
 
-export { isBuffer, isByteArray } from './base/byte-kinds.js';
+export { checkSignal, ending, until } from './base/abort-signal.js';
 export { sameBytes, toUint8Array } from './base/bytes.js';
+export { notify, report } from './base/call-callback-safely.js';
+export { checkHas, checkNumber, checkPlain, optionsOf } from './base/check-options.js';
+export { part } from './base/dynamic-import.js';
 export { HedgerowError, isRefusal } from './base/errors.js';
 export { hex, unhex } from './base/hex.js';
+export { isBuffer, isByteArray } from './base/is-byte-array.js';
 export { memberAt, parsePointer } from './base/json-pointer.js';
 export { checkKey, listOf, utf8Length } from './base/key.js';
-export { hasCalls, isPlain, isRevoked, kindOf, memberOf, shownAs } from './base/kind.js';
 export { MAX_HISTORY, MAX_KEY_BYTES, MAX_OBJECT_BYTES, SQL_FORMAT } from './base/limits.js';
 export { type Locks, localLocks, uniqueName } from './base/locks.js';
 export { builtin } from './base/node-builtin.js';
-export { checkHas, checkNumber, checkPlain, optionsOf } from './base/options.js';
-export { part } from './base/parts.js';
 export { buildKeyRange, isInRange } from './base/range.js';
-export { notify, report } from './base/report.js';
-export { EMPTY_ROOT, parseRoot } from './base/root.js';
+export { EMPTY_ROOT, parseRoot } from './base/root-hash.js';
+export {
+  hasCalls,
+  isPlain,
+  isRevoked,
+  kindOf,
+  memberOf,
+  shownAs,
+} from './base/runtime-type-checks.js';
 export { sameValue } from './base/same-value.js';
 export { turn } from './base/scheduler.js';
 export {
@@ -26,15 +34,14 @@ export {
   TABLE_ENTRY_BYTES,
   TABLE_HEADER_BYTES,
 } from './base/segment-table.js';
-export { checkSignal, ending, until } from './base/signal.js';
 export { Slicer } from './base/slicer.js';
 export { later, within } from './base/timeout.js';
 export { chunkFrom } from './base/unpack-chunk.js';
-export type { Host } from './core/engine-host.js';
 export { indexOf } from './core/indexes/definition.js';
 export { after, encodeScalar, Tag } from './core/indexes/scalar.js';
+export type { Host } from './core/operation-host.js';
 export { REMOTE_BRANCHES, refOfBranch } from './engine/history/branch-name.js';
-export { BRANCH_REF, FORK_REF, REF } from './engine/history/inventory.js';
+export { BRANCH_REF, FORK_REF, REF } from './engine/history/known-segments-and-refs.js';
 export type { Watchers } from './engine/watch/watchers.js';
 export { databaseName } from './storage/idb/database-name.js';
 export type {
@@ -51,14 +58,14 @@ export type {
 } from './storage/segment-store.js';
 export { prefixOf } from './storage/tabs/pins.js';
 export type { Reader } from './store/reader.js';
-export type { TableHandle } from './store/tables/handles.js';
-export { loadStructured } from './store/tables/load-parts.js';
+export { loadStructured } from './store/tables/on-demand-table-code.js';
 export type { Spec, TableIndex } from './store/tables/spec.js';
 export type { StoreTable } from './store/tables/store-table.js';
+export type { TableHandle } from './store/tables/table-handle-types.js';
 export type { TxTable } from './store/tables/tx-table.js';
-export { Leases } from './sync/link/leases.js';
-export type { FetchFunction } from './sync/remote/adapters/exchange.js';
-export type { RemoteEncryption } from './sync/remote/format/suite.js';
-export { checkPrefix, maxBytesOf } from './sync/remote/names.js';
-export { checkedRemote } from './sync/remote/remote-check.js';
+export { Leases } from './sync/link/tab-leases.js';
+export type { FetchFunction } from './sync/remote/adapters/http-exchange.js';
+export { checkedRemote } from './sync/remote/checked-remote.js';
+export type { RemoteEncryption } from './sync/remote/format/cipher-suite.js';
+export { checkPrefix, maxBytesOf } from './sync/remote/object-names.js';
 export { goneFault, remoteFault } from './sync/remote/remote-faults.js';

@@ -2,9 +2,9 @@
 
 import type { Store } from 'hedgerow';
 import { Slicer } from 'hedgerow/kit';
-import { encodeRecords, Failures } from './encode-records.js';
 import { RecordReader } from './record-reader.js';
-import type { ImportTarget } from './target.js';
+import { encodeRecords, Failures } from './records-to-rows.js';
+import type { ImportTarget } from './stored-row-converter.js';
 import type { ImportFromOptions, ImportFromProgress, OpenRecords } from './types.js';
 
 /** Ends a transaction that must not take effect. */

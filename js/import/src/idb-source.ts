@@ -6,7 +6,7 @@
 
 import { HedgerowError, within } from 'hedgerow/kit';
 import { type IDBPDatabase, type IDBPObjectStore, openDB } from 'idb';
-import { encodeSourceKey, keyAt } from './keys.js';
+import { encodeSourceKey, keyAt } from './convert-idb-keys.js';
 import type { OpenRecords, RecordBatch } from './types.js';
 
 /** Milliseconds until this gives up an opening, which waits for upgrades and deletions by others. */

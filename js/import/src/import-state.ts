@@ -6,7 +6,7 @@
 
 import type { Store, Transaction } from 'hedgerow';
 import { buildKeyRange } from 'hedgerow/kit';
-import { KEY, type StoredState } from './state-key.js';
+import { KEY, type StoredState } from './import-state-key.js';
 import type { FailedRecord } from './types.js';
 
 /** The counts of a round. */

@@ -4,8 +4,8 @@
  */
 import { checkHas, ending, optionsOf } from 'hedgerow/kit';
 import { resolveDestination } from './import-destination.js';
-import { loadImport } from './load-import.js';
-import { buildImportResult, earlierResult, type ImportJob } from './start.js';
+import { buildImportResult, earlierResult, type ImportJob } from './import-job.js';
+import { loadImport } from './on-demand-import-code.js';
 import { checkTextOption } from './text-option.js';
 import type {
   ImportFromOptions,

@@ -3,17 +3,17 @@
 import type { HedgerowError, Store } from 'hedgerow';
 import { Leases, type Locks, localLocks, notify, until } from 'hedgerow/kit';
 import { tryAll } from './dry-run.js';
-import { firstState, type ImportState, Overtaken, StateRow } from './import-state.js';
-import { runRounds } from './rounds.js';
 import {
   branchOf,
   buildImportResult,
   doneResult,
   type ImportJob,
   openImportBranch,
-} from './start.js';
-import { KEY } from './state-key.js';
-import { targetOf } from './target.js';
+} from './import-job.js';
+import { firstState, type ImportState, Overtaken, StateRow } from './import-state.js';
+import { KEY } from './import-state-key.js';
+import { runRounds } from './run-import-rounds.js';
+import { targetOf } from './stored-row-converter.js';
 import type {
   ImportFromConflict,
   ImportFromProgress,

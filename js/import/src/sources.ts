@@ -1,8 +1,8 @@
 /** Makes sources: of object stores of IndexedDB as libraries have them, and of entries of any other place. */
 
 import { HedgerowError, kindOf, optionsOf } from 'hedgerow/kit';
-import type { Entries } from './entry-source.js';
-import { loadImport } from './load-import.js';
+import type { Entries } from './iterable-source.js';
+import { loadImport } from './on-demand-import-code.js';
 import { checkTextOption } from './text-option.js';
 import type { RecordSource } from './types.js';
 

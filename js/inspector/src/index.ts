@@ -30,7 +30,7 @@ const STYLE =
 const buildInspectorError = (message: string) =>
   new HedgerowError('invalid-argument', `openInspector: ${message}`);
 
-/** Returns the address with the store in its hash, as `inspector/model/page-address.ts` reads it. */
+/** Returns the address with the store in its hash, as `model/page-address.ts` reads it. */
 function addressOf({ page, store }: InspectorOptions): URL {
   let url: URL;
   try {
@@ -51,7 +51,7 @@ function addressOf({ page, store }: InspectorOptions): URL {
  * of another origin, which has other stores. Throws `blocked` when the browser opens no window.
  */
 export function openInspector(options: InspectorOptions): Inspector {
-  // `base/options.ts` is larger than the rest of this module.
+  // `base/check-options.ts` is larger than the rest of this module.
   if (!isPlain(options)) throw buildInspectorError('it takes options in a plain object');
   const { as = 'window' } = options;
   if (options.page === undefined) throw buildInspectorError('page is missing');

@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { failure } from '../../hedgerow/test/support/models/store-model.js';
 import { forSeeds } from '../../hedgerow/test/support/property.js';
-import { linesBetween } from '../src/model/lines.js';
+import { definitionOf, titleOf, treesIn } from '../src/model/commit-trees.js';
+import { linesBetween } from '../src/model/line-diff.js';
 import { locksOf } from '../src/model/lock-list.js';
 import { hashOf, parsePageAddress } from '../src/model/page-address.js';
-import { parseSearch } from '../src/model/search.js';
-import { joinBars, packBars, TimeLine } from '../src/model/time-line.js';
-import { definitionOf, titleOf, treesIn } from '../src/model/trees.js';
+import { joinBars, packBars, TimeLine } from '../src/model/page-work-timeline.js';
+import { parseSearch } from '../src/model/parse-row-search.js';
 import {
   dumpOf,
   editableOf,
@@ -16,7 +16,7 @@ import {
   sizeText,
   valueFrom,
 } from '../src/model/value-text.js';
-import { TRACED } from '../src/trace/trace-view.js';
+import { TRACED } from '../src/trace/cross-window-trace-types.js';
 
 describe('values', () => {
   it('come back from the edited text', async () => {

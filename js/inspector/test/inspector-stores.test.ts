@@ -1,19 +1,19 @@
 /** The inspector reads stores, and changes them only by edits. */
 import { describe, expect, it } from 'vitest';
-import { EMPTY_ROOT } from '../../hedgerow/src/base/root.js';
+import { EMPTY_ROOT } from '../../hedgerow/src/base/root-hash.js';
 import { clone, importStore, memory, open, type Storage } from '../../hedgerow/src/index.js';
 import { memoryRemote } from '../../hedgerow/src/sync/remote/index.js';
 import { watched } from '../../hedgerow/test/support/doubles/watched-storage.js';
 import { all, failure, SOON } from '../../hedgerow/test/support/models/store-model.js';
 import { random } from '../../hedgerow/test/support/random.js';
+import { treesOf } from '../src/model/commit-trees.js';
+import { rootFrom, statesOf } from '../src/model/comparable-roots.js';
 import { compareRoots } from '../src/model/compare-roots.js';
-import { exportedOf, exportFileName, openFile } from '../src/model/files.js';
-import { livePartOf } from '../src/model/live-part.js';
-import { readOnly } from '../src/model/read-only.js';
-import { Session } from '../src/model/session.js';
-import { rootFrom, statesOf } from '../src/model/states.js';
+import { livePartOf } from '../src/model/live-segment-bytes.js';
+import { readOnly } from '../src/model/read-only-storage.js';
+import { exportedOf, exportFileName, openFile } from '../src/model/store-export-file.js';
+import { Session } from '../src/model/store-session.js';
 import { summaryOf } from '../src/model/store-summary.js';
-import { treesOf } from '../src/model/trees.js';
 
 const indexes = {
   byState: { path: ['/state', '/n'] },

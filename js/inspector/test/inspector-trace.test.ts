@@ -5,7 +5,11 @@ import { live } from '../../hedgerow/src/live/index.js';
 import { table } from '../../hedgerow/src/store/tables/index.js';
 import { memoryRemote } from '../../hedgerow/src/sync/remote/adapters/memory-remote.js';
 import { failure } from '../../hedgerow/test/support/models/store-model.js';
-import { TRACED, type TracedStore, type TracingWindow } from '../src/trace/trace-view.js';
+import {
+  TRACED,
+  type TracedStore,
+  type TracingWindow,
+} from '../src/trace/cross-window-trace-types.js';
 import { trace } from '../src/trace.js';
 
 const traces = () => [...((globalThis as TracingWindow)[TRACED] ?? [])];

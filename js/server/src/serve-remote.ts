@@ -13,7 +13,7 @@ import {
   optionsOf,
 } from 'hedgerow/kit';
 import { type ByteRange, type ParsedName, parseName, type Remote } from 'hedgerow/remote';
-import { slicedName } from './hash.js';
+import { slicedName } from './hash-in-slices.js';
 import {
   bodyOf,
   type Crypto,

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../../hedgerow/src/index.js';
 import { memoryRemote, type Remote } from '../../hedgerow/src/sync/remote/index.js';
-import { runCheck } from '../src/command/check.js';
-import { UsageError } from '../src/command/node-platform.js';
-import { bucketAt } from '../src/command/remote-at.js';
+import { UsageError } from '../src/command/arguments-and-environment.js';
+import { runCheck } from '../src/command/check-remote-access.js';
+import { bucketAt } from '../src/command/remote-at-address.js';
 import { serveRemote } from '../src/serve-remote.js';
 
 const base = mkdtempSync(join(tmpdir(), 'hedgerow-check-'));

@@ -8,9 +8,9 @@ import { open } from '../../hedgerow/src/index.js';
 import { parseHttpUrl, presign } from '../../hedgerow/src/sync/remote/adapters/presign.js';
 import { BUCKET, CREDENTIALS, startGateway } from '../../hedgerow/test/support/gateway.mjs';
 import { sqlite } from '../../sqlite/src/index.js';
-import { runCheck } from '../src/command/check.js';
-import { runCollect } from '../src/command/collect.js';
-import { runClone, runPublish } from '../src/command/copy.js';
+import { runCheck } from '../src/command/check-remote-access.js';
+import { runClone, runPublish } from '../src/command/clone-publish-mend.js';
+import { runCollect } from '../src/command/collect-unneeded-objects.js';
 
 const ORIGIN = 'https://app.example';
 const base = mkdtempSync(join(tmpdir(), 'hedgerow-cli-s3-'));

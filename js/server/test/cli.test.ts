@@ -21,9 +21,9 @@ import { open } from '../../hedgerow/src/index.js';
 import { signingKeys } from '../../hedgerow/src/sync/encryption/index.js';
 import { isDeep, sampled } from '../../hedgerow/test/support/property.js';
 import { sqlite } from '../../sqlite/src/index.js';
-import { runCollect } from '../src/command/collect.js';
-import { runClone, runMend, runPublish } from '../src/command/copy.js';
-import { UsageError } from '../src/command/node-platform.js';
+import { UsageError } from '../src/command/arguments-and-environment.js';
+import { runClone, runMend, runPublish } from '../src/command/clone-publish-mend.js';
+import { runCollect } from '../src/command/collect-unneeded-objects.js';
 
 const base = mkdtempSync(join(tmpdir(), 'hedgerow-cli-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

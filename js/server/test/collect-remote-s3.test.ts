@@ -17,7 +17,7 @@ import { BUCKET, CREDENTIALS, startGateway } from '../../hedgerow/test/support/g
 import { deep } from '../../hedgerow/test/support/property.js';
 import { random } from '../../hedgerow/test/support/random.js';
 import { device, rowsOf } from '../../hedgerow/test/support/worlds/sync-devices.js';
-import { folderRemote } from '../src/folder/folder.js';
+import { folderRemote } from '../src/folder/folder-remote.js';
 import { serveRemote } from '../src/serve-remote.js';
 
 /** The length of a second in the store. */

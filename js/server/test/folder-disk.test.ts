@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { hashedName } from '../../hedgerow/src/sync/remote/index.js';
-import { folderRemote } from '../src/folder/folder.js';
+import { folderRemote } from '../src/folder/folder-remote.js';
 
 const base = mkdtempSync(join(tmpdir(), 'hedgerow-folder-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

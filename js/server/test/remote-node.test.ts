@@ -14,7 +14,7 @@ import {
 } from '../../hedgerow/src/sync/remote/index.js';
 import { remoteContract } from '../../hedgerow/test/support/contracts/remote-contract.js';
 import { deep, isDeep } from '../../hedgerow/test/support/property.js';
-import { folderRemote } from '../src/folder/folder.js';
+import { folderRemote } from '../src/folder/folder-remote.js';
 import { serveRemote } from '../src/serve-remote.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);

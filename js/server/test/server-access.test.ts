@@ -9,13 +9,13 @@ import {
   memoryRemote,
   type Remote,
 } from '../../hedgerow/src/sync/remote/index.js';
-import { slicedName } from '../src/hash.js';
+import { slicedName } from '../src/hash-in-slices.js';
 import { serveRemote } from '../src/serve-remote.js';
 
 /** Runs before the server hashes a body. */
 const hashing = vi.hoisted(() => ({ before: async () => {} }));
-vi.mock('../src/hash.js', async (original) => {
-  const { slicedName } = await original<typeof import('../src/hash.js')>();
+vi.mock('../src/hash-in-slices.js', async (original) => {
+  const { slicedName } = await original<typeof import('../src/hash-in-slices.js')>();
   return {
     slicedName: async (...given: Parameters<typeof slicedName>) => {
       await hashing.before();

@@ -14,7 +14,7 @@ import { failure } from '../../hedgerow/test/support/models/store-model.js';
 import { isDeep, sampled } from '../../hedgerow/test/support/property.js';
 import { PRIVATE, signedBy } from '../../hedgerow/test/support/signed-keys.js';
 import { device, many } from '../../hedgerow/test/support/worlds/sync-devices.js';
-import { folderRemote } from '../src/folder/folder.js';
+import { folderRemote } from '../src/folder/folder-remote.js';
 import { serveRemote } from '../src/serve-remote.js';
 
 const writes = signedBy(PRIVATE);

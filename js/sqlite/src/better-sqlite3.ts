@@ -1,6 +1,6 @@
 /** The driver over the npm package `better-sqlite3`, with types for its used parts. */
 import type { SqlConnection, SqlValue } from './driver.js';
-import { type SyncDatabase, syncConnection } from './sync-connection.js';
+import { type SyncDatabase, syncConnection } from './synchronous-connection.js';
 
 interface BetterSqliteStatement {
   raw(): BetterSqliteStatement;

@@ -3,7 +3,7 @@
 import type { Storage } from 'hedgerow';
 import { HedgerowError, optionsOf } from 'hedgerow/kit';
 import { type ExpoSqlite, expoConnection } from './expo-sqlite-driver.js';
-import { locksOfPlace } from './place-locks.js';
+import { locksOfPlace } from './single-process-locks.js';
 import { sqlStorage } from './sql-storage.js';
 
 /** The place of stores. */

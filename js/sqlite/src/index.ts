@@ -3,9 +3,9 @@
 import type { Storage } from 'hedgerow';
 import { HedgerowError, optionsOf } from 'hedgerow/kit';
 import { type BetterSqlite3, betterSqlite3 } from './better-sqlite3.js';
+import { ProcessLocks } from './cross-process-locks.js';
 import type { SqlConnection } from './driver.js';
 import { type NodeSqlite, nodeSqlite } from './node-sqlite.js';
-import { ProcessLocks } from './process-locks.js';
 import { sqlStorage } from './sql-storage.js';
 
 /** The packages with SQLite. */

@@ -1,6 +1,6 @@
 /** The driver over `node:sqlite`, which comes with newer versions of Node. */
 import type { SqlConnection, SqlValue } from './driver.js';
-import { type SyncDatabase, syncConnection } from './sync-connection.js';
+import { type SyncDatabase, syncConnection } from './synchronous-connection.js';
 
 interface NodeSqliteStatement {
   all(...values: readonly SqlValue[]): Record<string, SqlValue>[];

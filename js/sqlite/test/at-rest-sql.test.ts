@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, describe, expect, it } from 'vitest';
-import { parseRoot as rootBytesOf } from '../../hedgerow/src/base/root.js';
+import { parseRoot as rootBytesOf } from '../../hedgerow/src/base/root-hash.js';
 import { memory, open } from '../../hedgerow/src/index.js';
 import type { Storage } from '../../hedgerow/src/storage/segment-store.js';
 import { atRest, rotateKey } from '../../hedgerow/src/sync/encryption/index.js';

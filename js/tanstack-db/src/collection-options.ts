@@ -7,10 +7,10 @@ import {
   type SyncConfig,
 } from '@tanstack/db';
 import { HedgerowError, isPlain, kindOf, type TableHandle } from 'hedgerow/kit';
-import { Feed, type SyncTarget } from './feed.js';
-import { feeds, type MutationBatch, sources, writeMutations } from './mutations.js';
-import type { CollectionRow as AnyRow } from './subset.js';
+import type { CollectionRow as AnyRow } from './subset-request.js';
 import { type Key, TableSource } from './table-source.js';
+import { Feed, type SyncTarget } from './table-to-collection-feed.js';
+import { feeds, type MutationBatch, sources, writeMutations } from './write-mutations.js';
 
 /** The key of a row in a collection: the key in its table, or a JSON text of a key of several parts. */
 export type CollectionKey<TableKey> = TableKey extends string | number ? TableKey : string;

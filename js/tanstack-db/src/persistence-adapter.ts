@@ -3,11 +3,17 @@
 import { compileSingleRowExpression } from '@tanstack/db';
 import type { Store } from 'hedgerow';
 import { HedgerowError, loadStructured, uniqueName } from 'hedgerow/kit';
+import {
+  Edits,
+  entryOf,
+  type Form,
+  indexedPath,
+  NEW,
+  rowOf,
+} from './apply-persisted-transaction.js';
 import { compareValues } from './compare-values.js';
-import { Edits, entryOf, type Form, indexedPath, NEW, rowOf } from './persisted-collection.js';
-import { CollectionKeys, type Meta } from './persisted-keys.js';
+import { CollectionKeys, type Meta } from './persisted-key-layout.js';
 import { isLater, Log, type UnorderedTransaction } from './persisted-log.js';
-import { type CommitReads, groundOf, type PersistedFound } from './persisted-rows.js';
 import type {
   ChangesSincePull,
   HedgerowPersistenceAdapter,
@@ -16,8 +22,9 @@ import type {
   StreamPosition,
   SubsetRequest,
 } from './persistence-types.js';
-import { planRequest, readPlanned } from './read.js';
-import { splitRequest } from './subset.js';
+import { planRequest, readPlanned } from './plan-and-read-request.js';
+import { type CommitReads, groundOf, type PersistedFound } from './read-persisted-rows.js';
+import { splitRequest } from './subset-request.js';
 
 /** The settings by which collections are kept. */
 export interface PersistenceSettings {

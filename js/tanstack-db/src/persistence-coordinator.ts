@@ -2,7 +2,7 @@
 
 import type { Change, Store } from 'hedgerow';
 import { uniqueName } from 'hedgerow/kit';
-import type { Meta } from './persisted-keys.js';
+import type { Meta } from './persisted-key-layout.js';
 import { isLater, type LoggedTransaction, type LogPosition } from './persisted-log.js';
 import type { Adapter } from './persistence-adapter.js';
 import type {

@@ -4,7 +4,7 @@
  */
 
 import type { LoadSubsetOptions } from '@tanstack/db';
-import type { CollectionRow } from './subset.js';
+import type { CollectionRow } from './subset-request.js';
 import type { Key } from './table-source.js';
 
 /** A request for rows. */

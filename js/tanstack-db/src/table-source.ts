@@ -11,10 +11,10 @@ import {
   type StoreTable,
   type TableIndex,
 } from 'hedgerow/kit';
-import { pathText } from './expression.js';
-import type { Part, RequestPlan, RowSource } from './read.js';
-import type { Candidate } from './read-access.js';
-import type { CollectionRow } from './subset.js';
+import { pathText } from './expression-conditions.js';
+import type { Candidate } from './index-access-paths.js';
+import type { Part, RequestPlan, RowSource } from './plan-and-read-request.js';
+import type { CollectionRow } from './subset-request.js';
 
 /** The key of a row in a collection. */
 export type Key = string | number;

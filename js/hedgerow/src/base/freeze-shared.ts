@@ -1,5 +1,5 @@
 import { isDevelopment } from './development.js';
-import { isPlain } from './kind.js';
+import { isPlain } from './runtime-type-checks.js';
 
 /**
  * Returns a value that several callers get. Builds for development freeze its plain objects and lists deeply: otherwise

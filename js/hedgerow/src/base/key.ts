@@ -1,7 +1,7 @@
 /** Keys: their check and their order. */
 import { HedgerowError } from './errors.js';
-import { isList, kindOf } from './kind.js';
 import { MAX_KEY_BYTES } from './limits.js';
+import { isList, kindOf } from './runtime-type-checks.js';
 
 /** Matches half of a surrogate pair without the other half. */
 export const LONE_SURROGATE = /[\ud800-\udfff]/u;

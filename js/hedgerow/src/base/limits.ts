@@ -33,7 +33,7 @@ export const AT_REST_FORMAT = 1;
 /** The version of deltas, which the core makes and reads. */
 export const DELTA_FORMAT = 1;
 
-/** The largest number of a format: a larger one marks a sealed ref, see `sync/encryption/at-rest/refs.ts`. */
+/** The largest number of a format: a larger one marks a sealed ref, see `sync/encryption/at-rest/sealed-refs.ts`. */
 export const MAX_FORMAT = 0xff;
 
 /** Tries of a commit that loses races before it fails with `conflict`. */

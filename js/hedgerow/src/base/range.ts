@@ -1,10 +1,10 @@
 /** Ranges of keys, and their encoding for the core. */
 import * as ReadFlag from './abi/read-flag.js';
+import { checkRangeOptions, RANGE } from './check-options.js';
 import { HedgerowError } from './errors.js';
-import type { Exactly } from './exactly.js';
+import type { Exactly } from './exhaustive-members-type.js';
 import { checkKey, compareKeys } from './key.js';
-import { isList, isPlain } from './kind.js';
-import { checkRangeOptions, RANGE } from './options.js';
+import { isList, isPlain } from './runtime-type-checks.js';
 
 /** The keys that satisfy all given members, in the order of their UTF-8 bytes. */
 export interface KeyRange {

@@ -1,6 +1,7 @@
 /** Checks and runs calls that only a signal ends. */
-import { type DefinedMembers, optionsOf } from './options.js';
-import { checkSignal, ending } from './signal.js';
+
+import { checkSignal, ending } from './abort-signal.js';
+import { type DefinedMembers, optionsOf } from './check-options.js';
 
 /**
  * Checks the options of a call, and does its `work`, which gets the options with a signal of its own, and the given

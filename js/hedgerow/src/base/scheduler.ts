@@ -5,7 +5,7 @@
  * `scheduler.yield` does not fit: its continuations overtake ordinary tasks. A message from the page to itself is an
  * ordinary task: timers, input, network and frames run in between. A hidden page does not slow it down.
  */
-import { poster } from './task.js';
+import { poster } from './post-task.js';
 
 const waiting: (() => void)[] = [];
 let post: (() => void) | undefined;

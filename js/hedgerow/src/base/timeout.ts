@@ -2,11 +2,12 @@
  * Waits for other tabs, always with a limit: a suspended tab releases no lock and answers no message. So a lock that
  * another tab may hold only saves work: the work under it must also be correct without it.
  */
+
+import { until } from './abort-signal.js';
 import { HedgerowError } from './errors.js';
 import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
 import type { Locks } from './locks.js';
 import { turn } from './scheduler.js';
-import { until } from './signal.js';
 
 /** The number of parts of a limit. */
 const PARTS = 4;

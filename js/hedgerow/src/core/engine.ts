@@ -3,10 +3,10 @@ import * as Size from '../base/abi/size.js';
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
 import type { SegmentRequest } from '../storage/segment-store.js';
-import { blockExports, type Core, guard } from './guard.js';
-import { instantiate } from './module.js';
-import type { NeededPart } from './needed-part.js';
-import { leave, rebalance } from './shared-cache.js';
+import { instantiate } from './instantiate-core.js';
+import type { NeededPart } from './needed-segment-part.js';
+import { leave, rebalance } from './shared-cache-budget.js';
+import { blockExports, type Core, guard } from './trap-guard.js';
 
 /** The handle of an operation in the core. */
 export type Op = number;
@@ -19,7 +19,7 @@ const FINAL_TRAPS = 2;
 
 /**
  * One instance of the core: its lifetime, its memory and its handles. `calls/` has the calls. Everything except the
- * start is synchronous; `engine-host.ts` adds time and storage.
+ * start is synchronous; `operation-host.ts` adds time and storage.
  *
  * A trap drops the instance at once, with all its memory. From then on calls with its handles throw.
  * `engine/history/branch-head.ts` starts another instance and moves it to the stored commit.

@@ -1,8 +1,8 @@
 /** Turns statuses of the core into errors. */
 import * as Reply from '../base/abi/reply.js';
 import * as Status from '../base/abi/status.js';
+import { describeMalformedChunk, isKeyFault, rowFault } from '../base/core-fault-texts.js';
 import { HedgerowError } from '../base/errors.js';
-import { describeMalformedChunk, isKeyFault, rowFault } from '../base/faults.js';
 import { hex } from '../base/hex.js';
 import { MAX_TREES } from '../base/limits.js';
 import type { Engine } from './engine.js';

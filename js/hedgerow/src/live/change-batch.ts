@@ -7,9 +7,9 @@ import {
   type IndexRange,
   positionOf,
   type SecondaryKey,
-} from '../core/indexes/columns.js';
+} from '../core/indexes/index-entries.js';
 import { type IndexSet, isOfIndex } from '../core/indexes/index-set.js';
-import type { Change } from '../engine/read/diff.js';
+import type { Change } from '../engine/read/decode-diff.js';
 
 /** The positions of rows, or of index entries, in their order, as texts. */
 export interface RangePlaces {

@@ -3,9 +3,9 @@
  * store. An unchanged row stays the same object, and an unchanged list the same array. Rows in memory are there at
  * once.
  */
-import { checkRangeOptions, RANGE } from '../base/options.js';
-import type { SecondaryKey } from '../core/indexes/columns.js';
-import { CountFollower } from './counter.js';
+import { checkRangeOptions, RANGE } from '../base/check-options.js';
+import type { SecondaryKey } from '../core/indexes/index-entries.js';
+import { CountFollower } from './count-follower.js';
 import { LiveView } from './live-view.js';
 import {
   buildCountSpec,
@@ -14,6 +14,7 @@ import {
   rowSourceOf,
   sourceOf,
 } from './query-spec.js';
+import { RowWindowFollower } from './row-window-follower.js';
 import type {
   Live,
   LiveCount,
@@ -31,7 +32,6 @@ import type {
   LiveTable,
   Watchable,
 } from './types.js';
-import { Window } from './window.js';
 
 export type {
   Live,
@@ -92,7 +92,7 @@ export function live(
     const source = sourceOf<unknown>(query, options, entryOf);
     const follow = findRemoteFollow(source);
     if (follow) return follow('rows', source, listState, before);
-    return new Window(buildRowsSpec('live', source), listState, before);
+    return new RowWindowFollower(buildRowsSpec('live', source), listState, before);
   };
   return new LiveView<LiveState<unknown>, [query: Query<unknown>, options?: LiveOptions]>(make, [
     query,
@@ -117,7 +117,7 @@ export function liveRow<Row>(
     const follow = findRemoteFollow(source);
     if (follow) return follow('rows', source, rowState<Row>, before);
     const wanted = buildRowsSpec('liveRow', source);
-    return new Window({ ...wanted, name: `row ${wanted.name}` }, rowState<Row>, before);
+    return new RowWindowFollower({ ...wanted, name: `row ${wanted.name}` }, rowState<Row>, before);
   };
   return new LiveView(make, [table, key]) as LiveRow<Row>;
 }

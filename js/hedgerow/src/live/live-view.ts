@@ -1,6 +1,6 @@
+import { notify } from '../base/call-callback-safely.js';
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
-import { notify } from '../base/report.js';
 import type { LiveFollower, LiveStatus } from './types.js';
 
 /** A function that makes a follower; `before` is the last one. */

@@ -3,14 +3,14 @@
 import { HedgerowError } from '../base/errors.js';
 import { FOLLOW } from '../base/follow-symbol.js';
 import { checkKey } from '../base/key.js';
-import { hasCalls, memberOf } from '../base/kind.js';
+import { hasCalls, memberOf } from '../base/runtime-type-checks.js';
 import { isOfIndex } from '../core/indexes/index-set.js';
 import { checkedScan, UNLIMITED } from '../engine/read/scan-options.js';
 import { placesOf } from './change-batch.js';
-import type { FollowerSpec } from './follower.js';
-import { findLiveStore } from './live-store.js';
+import { findLiveStore } from './follower-registry.js';
+import type { FollowerSpec } from './range-follower.js';
+import type { WindowSpec } from './row-window-follower.js';
 import type { LiveQuery, LiveSource, LiveTable, RemoteHandle, Watchable } from './types.js';
-import type { WindowSpec } from './window.js';
 
 const names = new WeakMap<object, number>();
 let last = 0;

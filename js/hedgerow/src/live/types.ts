@@ -2,7 +2,7 @@
 
 import type { FOLLOW } from '../base/follow-symbol.js';
 import type { KeyRange } from '../base/range.js';
-import type { IndexRange, SecondaryKey } from '../core/indexes/columns.js';
+import type { IndexRange, SecondaryKey } from '../core/indexes/index-entries.js';
 import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.js';
 import type { Store } from '../index.js';
 

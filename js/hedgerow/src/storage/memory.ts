@@ -1,12 +1,12 @@
 /** The adapter that keeps all bytes in memory: for Node, for tests, and for scratch data. */
 
+import { part } from '../base/dynamic-import.js';
 import { localLocks } from '../base/locks.js';
-import { part } from '../base/parts.js';
-import type { World } from './memory-handle.js';
+import type { World } from './memory-segment-store.js';
 import type { Storage } from './segment-store.js';
 
 /** Loads the code of open stores. */
-export const loadMemory = () => part(() => import('./memory-handle.js'));
+export const loadMemory = () => part(() => import('./memory-segment-store.js'));
 
 /**
  * Keeps stores in memory as long as the returned value lives: a store survives `close`, and all handles of its name

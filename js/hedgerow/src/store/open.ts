@@ -1,25 +1,25 @@
 /** Opens a store: the core, the storage, and the messages of other handles. */
 
+import { notify } from '../base/call-callback-safely.js';
+import { checkStoreName, optionsOf } from '../base/check-options.js';
 import { HedgerowError } from '../base/errors.js';
-import { checkStoreName, optionsOf } from '../base/options.js';
-import { notify } from '../base/report.js';
 import { Engine } from '../core/engine.js';
-import { Host } from '../core/engine-host.js';
-import { loadWords } from '../core/indexes/columns.js';
+import { loadWords } from '../core/indexes/index-entries.js';
 import { type IndexDefinitions, indexesOf } from '../core/indexes/index-set.js';
-import type { SumDefinitions } from '../core/sum-definition.js';
+import { Host } from '../core/operation-host.js';
+import type { SumDefinitions } from '../core/sum-tree-definition.js';
 import { loadCollector } from '../engine/collect/collection-scheduler.js';
 import { BranchHead } from '../engine/history/branch-head.js';
-import { SharedStore } from '../engine/history/shared-store.js';
+import { SharedStore } from '../engine/history/state-shared-by-branches.js';
 import { loadSums } from '../engine/sums/sum-tree.js';
-import type { BuilderOptions, IndexProgress } from '../engine/write/index-builder.js';
+import type { BuilderOptions, IndexProgress } from '../engine/write/background-index-builder.js';
 import { idb } from '../storage/idb/idb.js';
 import type { Durability, Encryption, Storage } from '../storage/segment-store.js';
 import { Pins, prefixOf } from '../storage/tabs/pins.js';
-import type { Tabs } from '../storage/tabs/tabs.js';
+import type { TabMessages } from '../storage/tabs/tab-messages.js';
 import { WriterQueue } from '../storage/tabs/writer-queue.js';
-import { HealthWatch } from './health-watch.js';
-import { StoreEvents } from './store-events.js';
+import { StoreEvents } from './buffered-storage-events.js';
+import { HealthTracker } from './storage-health-tracker.js';
 
 /** Options for building the indexes of a handle. */
 export type IndexBuildOptions = Pick<BuilderOptions, 'alone' | 'onProgress'>;
@@ -89,9 +89,9 @@ export interface StoreParts {
   readonly branchHead: BranchHead;
   readonly durability: Durability;
   /** `undefined` where no other handle can be in another process. */
-  readonly tabs: Tabs | undefined;
+  readonly tabs: TabMessages | undefined;
   readonly indexing: IndexBuildOptions;
-  readonly health: HealthWatch;
+  readonly health: HealthTracker;
 }
 
 /** Links a core and its storage to the other handles of the store, whose messages `tabs` receives. */
@@ -100,7 +100,7 @@ function link(
   host: Host,
   pins: Pins,
   { locks, isShared = false }: Storage,
-  tabs: Tabs | undefined,
+  tabs: TabMessages | undefined,
 ): SharedStore {
   // The code of sum trees is loaded when a store first has one.
   host.bringSums = async (op, alone) => (await loadSums()).bring(host, op, alone);
@@ -179,7 +179,7 @@ async function openOver(
     health.look();
     hearing.handleFull();
   };
-  const health = new HealthWatch(storage, unavailable);
+  const health = new HealthTracker(storage, unavailable);
   const isAlone = storage.isShared !== true;
   /** Functions that close what is open when a later step fails. */
   const opened: (() => unknown)[] = [];

@@ -1,20 +1,19 @@
 import * as Status from '../base/abi/status.js';
+import { until } from '../base/abort-signal.js';
 import { isMissing } from '../base/errors.js';
 import { checkKey, checkKeys } from '../base/key.js';
 import type { EncodedRange, KeyRange } from '../base/range.js';
-import { until } from '../base/signal.js';
 import * as reads from '../core/calls/read-calls.js';
 import type { Engine, Op } from '../core/engine.js';
-import type { Host } from '../core/engine-host.js';
-import type { EntryPosition, SecondaryKey } from '../core/indexes/columns.js';
+import type { EntryPosition, SecondaryKey } from '../core/indexes/index-entries.js';
 import { isOfIndex } from '../core/indexes/index-set.js';
+import type { Host } from '../core/operation-host.js';
 import { fail } from '../core/status-errors.js';
 import type { BranchHead, Head } from '../engine/history/branch-head.js';
 import type { ReadContext } from '../engine/read/context.js';
-import { type CountOptions, type CountPlan, checkedCount } from '../engine/read/count.js';
-import type { Change, DiffOptions } from '../engine/read/diff.js';
-import { holdWith, ownEdits } from '../engine/read/holder.js';
-import { foundOf, KeyParts } from '../engine/read/key-parts.js';
+import { type CountOptions, type CountPlan, checkedCount } from '../engine/read/count-options.js';
+import type { Change, DiffOptions } from '../engine/read/decode-diff.js';
+import { foundOf, KeyParts } from '../engine/read/key-batches.js';
 import {
   atOf,
   checkedAt,
@@ -22,7 +21,7 @@ import {
   type IndexOrderOptions,
   type OrderOptions,
   oneOf,
-} from '../engine/read/order.js';
+} from '../engine/read/rank-options.js';
 import {
   type IndexScan,
   makeRows,
@@ -32,8 +31,9 @@ import {
   yieldLoaded,
 } from '../engine/read/scan.js';
 import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.js';
+import { holdWith, ownEdits } from '../engine/read/wait-for-index.js';
 import { SumTree } from '../engine/sums/sum-tree.js';
-import { readParts } from './later.js';
+import { readParts } from './on-demand-code.js';
 
 /** Returns the changes from one root, or from the fork of the branch, to another root, or to the head. */
 export function diffOf(

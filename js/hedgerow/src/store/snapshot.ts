@@ -1,6 +1,6 @@
 import { disposable } from '../base/disposable.js';
+import { ReleaseRegistry } from '../base/finalization-registry.js';
 import { hex } from '../base/hex.js';
-import { ReleaseRegistry } from '../base/release-registry.js';
 import type { BranchHead } from '../engine/history/branch-head.js';
 import { notePinned, PinnedCommit } from '../engine/read/pinned-commit.js';
 import { Reader } from './reader.js';

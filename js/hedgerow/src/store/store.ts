@@ -3,18 +3,18 @@
  * lines, over other rooms.
  */
 
+import { checkSignal } from '../base/abort-signal.js';
+import type { ByteSource } from '../base/byte-source.js';
+import { checkRangeOptions, optionsOf, RANGE } from '../base/check-options.js';
+import { keptValue } from '../base/check-value.js';
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
 import { LOOK, type LookOption, OWN } from '../base/internal-symbols.js';
-import { checkRangeOptions, optionsOf, RANGE } from '../base/options.js';
 import type { KeyRange } from '../base/range.js';
-import type { ByteSource } from '../base/read-bytes.js';
 import { runAbortable } from '../base/run-abortable.js';
-import { checkSignal } from '../base/signal.js';
-import { keptValue } from '../base/value.js';
-import type { Host } from '../core/engine-host.js';
-import type { IndexRange } from '../core/indexes/columns.js';
+import type { IndexRange } from '../core/indexes/index-entries.js';
+import type { Host } from '../core/operation-host.js';
 import type { Branch, BranchesOptions, BranchOptions } from '../engine/branches/branches.js';
 import type {
   MergeOptions,
@@ -23,18 +23,18 @@ import type {
   PreviewOptions,
 } from '../engine/branches/merge.js';
 import type { RevertResult } from '../engine/branches/revert.js';
-import type { CompactResult } from '../engine/collect/collection.js';
 import { CollectionScheduler } from '../engine/collect/collection-scheduler.js';
+import type { CompactResult } from '../engine/collect/garbage-collection-run.js';
 import type { BranchHead } from '../engine/history/branch-head.js';
-import { Changes } from '../engine/read/changes.js';
 import { readContext } from '../engine/read/context.js';
-import type { Change, DiffOptions } from '../engine/read/diff.js';
+import type { Change, DiffOptions } from '../engine/read/decode-diff.js';
 import type { Rows } from '../engine/read/scan.js';
-import type { Stats } from '../engine/read/stats.js';
+import type { Stats } from '../engine/read/store-stats.js';
+import { UnfinishedChanges } from '../engine/read/unfinished-changes.js';
 import type { RepairOptions, RepairResult } from '../engine/repair/types.js';
 import { loadSums } from '../engine/sums/sum-tree.js';
 import { type Deletes, deleteMany } from '../engine/transaction/delete-many.js';
-import { transacting } from '../engine/transaction/load-transactions.js';
+import { transacting } from '../engine/transaction/on-demand-transaction-code.js';
 import type {
   CommitOptions,
   CommitResult,
@@ -44,42 +44,42 @@ import type {
 import type { CapturedValue, ValueUpdate } from '../engine/transaction/single-row.js';
 import type { Transaction } from '../engine/transaction/transaction.js';
 import type { Export, ExportOptions } from '../engine/transfer/export.js';
-import type { Verification, VerifyOptions } from '../engine/verify/verify.js';
-import type { CountCallback, WatchCallback, WatchOptions } from '../engine/watch/watcher.js';
+import type { Verification, VerifyOptions } from '../engine/verify/verify-commit.js';
+import type { CountCallback, WatchCallback, WatchOptions } from '../engine/watch/watcher-types.js';
 import { Watchers } from '../engine/watch/watchers.js';
+import { IndexBuilder } from '../engine/write/background-index-builder.js';
 import { inOrder } from '../engine/write/call-order.js';
-import { IndexBuilder } from '../engine/write/index-builder.js';
 import type { IngestResult } from '../engine/write/ingest.js';
 import { applyPatch, type Patch, type PatchOptions } from '../engine/write/patch.js';
 import { deleteRange, type PutManyOptions, putMany } from '../engine/write/put-many.js';
+import { isFed, type Source } from '../engine/write/row-source.js';
 import { type EditOptions, SingleEdits } from '../engine/write/single-edits.js';
-import { isFed, type Source } from '../engine/write/source.js';
 import { Flusher, Writer, type WriterOptions } from '../engine/write/writer.js';
 import type { Durability } from '../storage/segment-store.js';
-import type { Tabs } from '../storage/tabs/tabs.js';
+import type { TabMessages } from '../storage/tabs/tab-messages.js';
 import type { Link } from '../sync/link/link.js';
 import type { LinkOptions } from '../sync/link/open-link.js';
 import type { Remote } from '../sync/remote/remote.js';
-import type { Health, HealthListener } from './health.js';
-import type { HealthWatch } from './health-watch.js';
-import { loadHealth, readParts, repairing, verifying } from './later.js';
+import { loadHealth, readParts, repairing, verifying } from './on-demand-code.js';
+import { loadCounts, storeParts, syncing } from './on-demand-store-code.js';
 import { type IndexBuildOptions, type OpenOptions, openParts } from './open.js';
 import { diffOf, Reader } from './reader.js';
 import { Snapshot } from './snapshot.js';
-import { loadCounts, storeParts, syncing } from './store-later.js';
+import type { HealthTracker } from './storage-health-tracker.js';
+import type { Health, HealthListener } from './storage-health-types.js';
 
 type TransactionParts = Awaited<ReturnType<typeof transacting>>;
 
 /** The parts of a handle besides the ones that reads need. */
 interface HandleParts {
   readonly edits: SingleEdits;
-  readonly changes: Changes;
+  readonly changes: UnfinishedChanges;
   readonly durability: Durability;
   readonly collector: CollectionScheduler;
   /** The flushers of open writers. */
   readonly flushers: Set<Flusher>;
   /** The health of the store, for all of its handles. */
-  readonly health: HealthWatch;
+  readonly health: HealthTracker;
   readonly watchers: Watchers;
 }
 
@@ -90,7 +90,7 @@ export class Store extends Reader {
   protected readonly handle: HandleParts;
   readonly #host: Host;
   readonly #branchHead: BranchHead;
-  readonly #tabs: Tabs | undefined;
+  readonly #tabs: TabMessages | undefined;
   readonly #builder: IndexBuilder;
   readonly #indexing: IndexBuildOptions;
   /** As `close`, for `await using`. */
@@ -108,12 +108,12 @@ export class Store extends Reader {
     host: Host,
     branchHead: BranchHead,
     durability: Durability,
-    tabs: Tabs | undefined,
+    tabs: TabMessages | undefined,
     indexing: IndexBuildOptions,
-    health: HealthWatch,
+    health: HealthTracker,
     first?: Store,
   ) {
-    const changes = new Changes();
+    const changes = new UnfinishedChanges();
     const edits = new SingleEdits(host, branchHead, durability);
     const check = () => this.#check();
     const from = readContext(host, branchHead, edits.pending, check, changes, durability);

@@ -2,13 +2,13 @@
 import { HedgerowError } from '../base/errors.js';
 import type { BranchHead } from '../engine/history/branch-head.js';
 import { refOfBranch } from '../engine/history/branch-name.js';
-import type { Changes } from '../engine/read/changes.js';
+import type { UnfinishedChanges } from '../engine/read/unfinished-changes.js';
 import type { SingleEdits } from '../engine/write/single-edits.js';
 
 /** The work that a handle has under way. */
 interface UnderWay {
   readonly edits: Pick<SingleEdits, 'awaitFlush'>;
-  readonly changes: Pick<Changes, 'areOver' | 'over'>;
+  readonly changes: Pick<UnfinishedChanges, 'areOver' | 'over'>;
   /** The flushers of open writers. */
   readonly flushers: ReadonlySet<unknown>;
 }

@@ -1,12 +1,13 @@
 /** `hedgerow/worker-host`: answers the pages that have their store in this worker. */
+
+import { checkHas, optionsOf } from '../base/check-options.js';
 import { HedgerowError } from '../base/errors.js';
-import { checkHas, optionsOf } from '../base/options.js';
 import type { Store } from '../store/store.js';
-import { holdLife } from './life-lock.js';
-import { type ConnectionHost, PageConnection } from './page-connection.js';
+import { checkMs } from './check-timer-ms.js';
+import { type ConnectionHost, PageConnection } from './host/page-connection.js';
+import type { TableForms } from './host/replay-call-path.js';
+import { holdLife } from './liveness-lock.js';
 import { CONNECT, HELLO } from './protocol.js';
-import type { TableForms } from './replay-path.js';
-import { checkMs } from './wait.js';
 
 /** Options of `serve`. */
 export interface ServeOptions {

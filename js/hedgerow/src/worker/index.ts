@@ -1,19 +1,20 @@
 /**
  * `hedgerow/worker`: a handle of a store in a worker. The page has no core: it only sends calls and takes in answers.
  */
+
+import { checkHas, checkPlain, optionsOf } from '../base/check-options.js';
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
-import { isList, memberOf } from '../base/kind.js';
-import { checkHas, checkPlain, optionsOf } from '../base/options.js';
+import { isList, memberOf } from '../base/runtime-type-checks.js';
 import { later } from '../base/timeout.js';
 import type { Tables } from '../store/tables/types.js';
-import { refuseArgument } from './args.js';
-import { numberOf } from './handle-target.js';
+import { checkMs } from './check-timer-ms.js';
+import { refuseArgument } from './page/argument-references.js';
+import { numberOf } from './page/remote-handle-path.js';
+import type { RemoteStore } from './page/remote-handle-types.js';
+import { handleOf } from './page/remote-handles.js';
+import { WorkerLink } from './page/worker-link.js';
 import { CONNECT } from './protocol.js';
-import { handleOf } from './remote-handles.js';
-import type { RemoteStore } from './types.js';
-import { checkMs } from './wait.js';
-import { WorkerLink } from './worker-link.js';
 
 export { type ErrorCode, HedgerowError } from '../base/errors.js';
 export type {
@@ -27,7 +28,7 @@ export type {
   RemoteSumTree,
   RemoteTransaction,
   RemoteTransactionQuery,
-} from './types.js';
+} from './page/remote-handle-types.js';
 
 /** A target of `connect`: a worker that calls `serve`, or a port whose other end such a worker has. */
 export type Connectable =

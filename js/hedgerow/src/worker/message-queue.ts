@@ -1,5 +1,5 @@
+import { weigh } from './estimate-message-cost.js';
 import { type Message, PART_BYTES } from './protocol.js';
-import { weigh } from './weigh.js';
 
 /** The member of a `MessagePort` that the queue uses. */
 export interface Port {

@@ -1,7 +1,7 @@
 /** An error has a code, a message, and a flag that says whether another try may succeed. */
 import { describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open } from '../../src/index.js';
-import { errorOf, toErrorPayload } from '../../src/worker/errors.js';
+import { errorOf, toErrorPayload } from '../../src/worker/error-payload.js';
 import { failure, refuses, storeOf } from '../support/models/store-model.js';
 
 const caught = (call: Promise<unknown>): Promise<HedgerowError> =>

@@ -3,8 +3,8 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/index/definitions.json' with { type: 'json' };
-import { deriveEntries, loadWords } from '../../src/core/indexes/columns.js';
 import { indexOf } from '../../src/core/indexes/definition.js';
+import { deriveEntries, loadWords } from '../../src/core/indexes/index-entries.js';
 import { wordsOf } from '../../src/core/indexes/words.js';
 import { type IndexDefinition, type IndexDefinitions, memory, open } from '../../src/index.js';
 import {

@@ -1,8 +1,8 @@
 /** Entries of indexes, reads of their ranges, and the build of indexes. */
 import { describe, expect, it } from 'vitest';
 import rules from '../../../../vectors/index/replicache-index-rules.json' with { type: 'json' };
-import { deriveEntries } from '../../src/core/indexes/columns.js';
 import { indexOf } from '../../src/core/indexes/definition.js';
+import { deriveEntries } from '../../src/core/indexes/index-entries.js';
 import {
   type IndexDefinitions,
   type IndexProgress,

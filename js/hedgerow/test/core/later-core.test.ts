@@ -1,12 +1,12 @@
 // The later part of the core runs on a core of this build.
 
 import { expect, test } from 'vitest';
+import { compilePackedModule } from '../../src/core/compile-packed-module.js';
 import { LATER_BASE64, LATER_LENGTH } from '../../src/core/generated/later-module.js';
 import { MODULE_BASE64 } from '../../src/core/generated/module.js';
-import type { Core } from '../../src/core/guard.js';
-import { instances } from '../../src/core/instances.js';
-import { instantiateLater } from '../../src/core/later-module.js';
-import { compilePackedModule } from '../../src/core/unpack.js';
+import { instantiateLater } from '../../src/core/instantiate-on-demand-core.js';
+import { instances } from '../../src/core/instantiate-wasm.js';
+import type { Core } from '../../src/core/trap-guard.js';
 
 const LATER = /^(sum|check|remote)_/;
 

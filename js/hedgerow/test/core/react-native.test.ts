@@ -1,6 +1,6 @@
 /** Replacements for the platform where WebAssembly and most other interfaces are missing. */
 import { describe, expect, it } from 'vitest';
-import { idb } from '../../src/core/react-native/hermes-idb.js';
+import { idb } from '../../src/core/react-native/hermes-no-indexeddb.js';
 import { PlainDecoder, PlainEncoder } from '../../src/core/react-native/hermes-text.js';
 import { forSeeds } from '../support/property.js';
 

@@ -1,7 +1,7 @@
 /** Bytes from storage enter the core in slices, during the next read. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Engine } from '../../src/core/engine.js';
-import { Host } from '../../src/core/engine-host.js';
+import { Host } from '../../src/core/operation-host.js';
 import { memory, open, type Store } from '../../src/index.js';
 import { idb } from '../../src/storage/idb/idb.js';
 import type { SegmentStore, Storage } from '../../src/storage/segment-store.js';

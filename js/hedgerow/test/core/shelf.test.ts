@@ -1,6 +1,6 @@
 /** Right after a large store opens, most of its tables are not in the core, and every call is right all the same. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Host } from '../../src/core/engine-host.js';
+import type { Host } from '../../src/core/operation-host.js';
 import { open, type Store } from '../../src/index.js';
 import type { SegmentStore, Storage } from '../../src/storage/segment-store.js';
 import { openParts } from '../../src/store/open.js';

@@ -1,7 +1,7 @@
 /** Only true claims verify by proofs of sums. `sum-forged.test.ts` has changed and forged proofs. */
 import { describe, expect, it } from 'vitest';
 import { sumKey, verifySumProof, verifySumProofs } from '../../src/core/sum-proof/index.js';
-import { emptyHashes } from '../../src/core/sum-proof/rules.js';
+import { emptyHashes } from '../../src/core/sum-proof/node-hash.js';
 import { bytes, hex, type Leaf, ReferenceTree, sha256 } from '../support/models/sum-reference.js';
 import { CASES, EMPTY_HASHES, MANY, THOUSAND } from '../support/vectors/sum-vectors.js';
 

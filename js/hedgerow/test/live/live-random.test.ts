@@ -42,8 +42,8 @@ import { rest, until } from '../support/watching.js';
 /** How often rows in memory count as absent, so that a read of a snapshot is taken. */
 let coldness = 0;
 let chance = () => 1;
-vi.mock('../../src/live/read-now.js', async (original) => {
-  const own = await original<typeof import('../../src/live/read-now.js')>();
+vi.mock('../../src/live/read-synchronously.js', async (original) => {
+  const own = await original<typeof import('../../src/live/read-synchronously.js')>();
   const isReadable: typeof own.isReadable = (...args) =>
     own.isReadable(...args) && chance() >= coldness;
   return { ...own, isReadable };

@@ -1,12 +1,12 @@
 /** A store with numbered rows, and counts of what its live queries read and report. */
 import { memory, type OpenOptions, open, type Store } from '../../src/index.js';
-import type * as now from '../../src/live/read-now.js';
+import type * as now from '../../src/live/read-synchronously.js';
 import type { Entry } from '../support/models/store-model.js';
 
 /** Counts the reads of memory; `isCold` makes them miss. */
 export const reads = { count: 0, isCold: false };
 
-/** Replaces `live/read-now.ts`, to count its reads. */
+/** Replaces `live/read-synchronously.ts`, to count its reads. */
 export function counted(own: typeof now): Partial<typeof now> {
   return {
     answerNow: (engine, op, answer) => {

@@ -4,7 +4,7 @@ import { live } from '../../src/live/index.js';
 import { rest, until } from '../support/watching.js';
 import { keyOf, keysOf, listened, range, reads, rowsOf, storeOf } from './live-store.js';
 
-vi.mock(import('../../src/live/read-now.js'), async (original) => {
+vi.mock(import('../../src/live/read-synchronously.js'), async (original) => {
   const { counted } = await import('./live-store.js');
   return counted(await original());
 });

@@ -5,7 +5,7 @@
 import 'fake-indexeddb/auto';
 import { IDBFactory } from 'fake-indexeddb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { report } from '../../src/base/report.js';
+import { report } from '../../src/base/call-callback-safely.js';
 import { idb, memory, open, type Store } from '../../src/index.js';
 import { SOON } from '../support/models/store-model.js';
 

@@ -1,8 +1,8 @@
 /** The collector finds every pin, with any calls at the same time. */
 import { describe, expect, it } from 'vitest';
 import type { Locks } from '../../src/base/locks.js';
-import { parseRoot } from '../../src/base/root.js';
-import { Inspection } from '../../src/engine/verify/verify.js';
+import { parseRoot } from '../../src/base/root-hash.js';
+import { Inspection } from '../../src/engine/verify/verify-commit.js';
 import { memory, type Store } from '../../src/index.js';
 import { Pins } from '../../src/storage/tabs/pins.js';
 import { type Entry, expectSame, failure } from '../support/models/store-model.js';

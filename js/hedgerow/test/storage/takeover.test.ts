@@ -4,8 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
-import { parseRoot } from '../../src/base/root.js';
-import { Inspection } from '../../src/engine/verify/verify.js';
+import { parseRoot } from '../../src/base/root-hash.js';
+import { Inspection } from '../../src/engine/verify/verify-commit.js';
 import { HedgerowError, type Snapshot, type Store } from '../../src/index.js';
 import { type Entry, expectSame, sorted } from '../support/models/store-model.js';
 import { forSeeds, hasAllSeeds } from '../support/property.js';

@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../../src/base/errors.js';
 import { destroy, memory } from '../../src/index.js';
 import type { WriteBatch } from '../../src/storage/segment-store.js';
-import { HealthTeller, healthOf } from '../../src/store/health-teller.js';
-import { HealthWatch } from '../../src/store/health-watch.js';
+import { HealthListeners, healthOf } from '../../src/store/storage-health-listeners.js';
+import { HealthTracker } from '../../src/store/storage-health-tracker.js';
 import { faulty } from '../support/doubles/faulty-storage.js';
 import { SOON } from '../support/models/store-model.js';
 import { forSeeds } from '../support/property.js';
@@ -134,7 +134,7 @@ describe('onHealth', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
       await forSeeds(100, async (from, _seed, begin) => {
-        const watch = new HealthWatch(of('origin'));
+        const watch = new HealthTracker(of('origin'));
         const states: string[] = [];
         let [atMs, expected] = [-Infinity, ''];
         // A listener must not judge: its exceptions are only reported.
@@ -185,8 +185,8 @@ describe('onHealth', () => {
     vi.stubGlobal('reportError', report);
     platform({ quota: 1000, usage: 999 });
     const error = new HedgerowError('not-loaded', 'for a test');
-    const look = vi.spyOn(HealthTeller.prototype, 'look').mockRejectedValueOnce(error);
-    const watch = new HealthWatch(of('origin'));
+    const look = vi.spyOn(HealthListeners.prototype, 'look').mockRejectedValueOnce(error);
+    const watch = new HealthTracker(of('origin'));
     const listener = vi.fn();
     watch.on(listener);
     await vi.waitFor(() => expect(report.mock.calls).toEqual([[error]]), SOON);

@@ -1,5 +1,6 @@
 import { hex } from '../../src/base/hex.js';
 import { HedgerowError } from '../../src/index.js';
+import { PLAIN_SCOPE } from '../../src/sync/remote/format/cipher-suite.js';
 import {
   type BlockRecord,
   type DeltaRecord,
@@ -18,9 +19,8 @@ import {
   withCheckpoint,
   withEntry,
   withLog,
-} from '../../src/sync/remote/format/head-rules.js';
-import { decodeLog, encodeLog } from '../../src/sync/remote/format/log.js';
-import { PLAIN_SCOPE } from '../../src/sync/remote/format/suite.js';
+} from '../../src/sync/remote/format/head-succession.js';
+import { decodeLog, encodeLog } from '../../src/sync/remote/format/tail-log-object.js';
 import type { Random } from './random.js';
 import { hash } from './remote-samples.js';
 

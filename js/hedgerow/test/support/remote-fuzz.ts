@@ -6,6 +6,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { concatBytes, sameBytes } from '../../src/base/bytes.js';
 import { HedgerowError, type RemoteKind } from '../../src/base/errors.js';
+import { PLAIN_SCOPE, type Scope } from '../../src/sync/remote/format/cipher-suite.js';
 import {
   deflate,
   type Inflate,
@@ -15,22 +16,19 @@ import {
 import { decodeDeltaBody, wholeDeltaBody } from '../../src/sync/remote/format/delta-body.js';
 import { decodeDeltaObject, encodeDeltaObject } from '../../src/sync/remote/format/delta-object.js';
 import {
-  type Directory,
-  decodeDirectory,
-  encodeDirectory,
-} from '../../src/sync/remote/format/directory.js';
-import { decodeHead, encodeHead, headLength } from '../../src/sync/remote/format/head-codec.js';
-import { NO_CHECKPOINT } from '../../src/sync/remote/format/head-record.js';
-import { joinedTail } from '../../src/sync/remote/format/head-rules.js';
-import { decodeBlock, encodeBlock } from '../../src/sync/remote/format/history-block.js';
-import { decodeLog, encodeLog } from '../../src/sync/remote/format/log.js';
-import {
   decodeMark,
   decodeRecord,
   encodeMark,
   encodeRecord,
-} from '../../src/sync/remote/format/marks.js';
-import { unwrapObject, wrapObject } from '../../src/sync/remote/format/one-part.js';
+} from '../../src/sync/remote/format/garbage-marks.js';
+import { decodeHead, encodeHead, headLength } from '../../src/sync/remote/format/head-codec.js';
+import { NO_CHECKPOINT } from '../../src/sync/remote/format/head-record.js';
+import { joinedTail } from '../../src/sync/remote/format/head-succession.js';
+import {
+  type Directory,
+  decodeDirectory,
+  encodeDirectory,
+} from '../../src/sync/remote/format/layer-directory.js';
 import {
   decodePack,
   type FramedKind,
@@ -38,10 +36,15 @@ import {
   frameOpener,
   framesAt,
   readPackTable,
-} from '../../src/sync/remote/format/pack.js';
+} from '../../src/sync/remote/format/pack-read.js';
 import { encodeFrames } from '../../src/sync/remote/format/pack-write.js';
-import { decodeRepository, encodeRepository } from '../../src/sync/remote/format/repository.js';
-import { PLAIN_SCOPE, type Scope } from '../../src/sync/remote/format/suite.js';
+import { decodeBlock, encodeBlock } from '../../src/sync/remote/format/push-history-block.js';
+import {
+  decodeRepository,
+  encodeRepository,
+} from '../../src/sync/remote/format/repository-file.js';
+import { unwrapObject, wrapObject } from '../../src/sync/remote/format/single-part-object.js';
+import { decodeLog, encodeLog } from '../../src/sync/remote/format/tail-log-object.js';
 import { hash } from './remote-samples.js';
 import { SEALED_SCOPE } from './remote-scopes.js';
 

@@ -1,6 +1,6 @@
 /** Both suites of the objects of a remote, with the same keys in each run. */
 import { remoteKeys } from '../../src/sync/encryption/remote-keys.js';
-import { PLAIN_SCOPE, type Scope } from '../../src/sync/remote/format/suite.js';
+import { PLAIN_SCOPE, type Scope } from '../../src/sync/remote/format/cipher-suite.js';
 import { random } from './random.js';
 
 /** The key of an epoch: 32 bytes. */

@@ -1,7 +1,7 @@
 /** Live queries over a store in a worker. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../../src/index.js';
-import { ObservedQuery, ROW, ROWS } from '../../src/live/frameworks/observed.js';
+import { ObservedQuery, ROW, ROWS } from '../../src/live/frameworks/observed-query.js';
 import { live, liveCount, liveRow } from '../../src/live/index.js';
 import { table } from '../../src/store/tables/index.js';
 import { serve } from '../../src/worker/host.js';

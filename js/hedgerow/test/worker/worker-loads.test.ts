@@ -1,7 +1,7 @@
 /** Loads of a store in a worker: the page reads the sources, as fast as the worker takes the rows. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { ArgumentSource } from '../../src/worker/page/source-sender.js';
 import { OK, PART_MEMBERS, PULL, TELL } from '../../src/worker/protocol.js';
-import { ArgumentSource } from '../../src/worker/source-sender.js';
 import { closeAll } from '../support/doubles/worker-wire.js';
 import { entries, seen } from '../support/worlds/worker-seen.js';
 import { until } from '../support/worlds/worker-world.js';

@@ -1,6 +1,6 @@
 /**
  * Lists the locks of a store's handles, and the tabs that hold them: see `storage/tabs/pins.ts` and
- * `storage/tabs/role.ts`.
+ * `storage/tabs/collector-role.ts`.
  */
 
 import { prefixOf } from 'hedgerow/kit';

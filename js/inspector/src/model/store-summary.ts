@@ -2,7 +2,7 @@
 
 import { open, type Storage } from 'hedgerow';
 import { BRANCH_REF, databaseName, HedgerowError, readSegmentLength } from 'hedgerow/kit';
-import { readOnly } from './read-only.js';
+import { readOnly } from './read-only-storage.js';
 
 /** The figures of a store in the list. */
 export interface StoreSummary {

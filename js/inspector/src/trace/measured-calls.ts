@@ -2,8 +2,8 @@
 
 import type { Link, Store } from 'hedgerow';
 import { HedgerowError } from 'hedgerow/kit';
-import type { Bars, Details } from './bars.js';
 import { replaceMethod } from './replace-method.js';
+import type { Bars, Details } from './timing-bars.js';
 
 /** The calls of a handle that take time: the compiler reports one that a list lacks. */
 type TimedMethods<T> = {

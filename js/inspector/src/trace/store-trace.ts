@@ -2,12 +2,17 @@
 
 import type { Store } from 'hedgerow';
 import type { Host, Watchers } from 'hedgerow/kit';
-import { Bars } from './bars.js';
-import { Links } from './links.js';
+import {
+  TRACED,
+  type TracedLink,
+  type TracedStore,
+  type TracedWatch,
+} from './cross-window-trace-types.js';
 import { MeasuredCalls, STORE_CALLS } from './measured-calls.js';
+import { Bars } from './timing-bars.js';
 import { traceSlices } from './trace-slices.js';
-import { TRACED, type TracedLink, type TracedStore, type TracedWatch } from './trace-view.js';
-import { Watches } from './watches.js';
+import { Links } from './traced-sync-links.js';
+import { Watches } from './traced-watches.js';
 
 /** The internals of a handle that a trace uses, as live queries do. */
 export interface TracedHandle {

@@ -2,10 +2,10 @@
 
 import type { Branch } from 'hedgerow';
 import { REMOTE_BRANCHES } from 'hedgerow/kit';
-import { type TreeOf, titleOf, treesOf } from '../model/trees.js';
+import { type TreeOf, titleOf, treesOf } from '../model/commit-trees.js';
 import { countText, shortRoot } from '../model/value-text.js';
-import type { MakePanel, PanelContext } from './context.js';
 import { button, fill, h, tableElement } from './dom.js';
+import type { MakePanel, PanelContext } from './panel-types.js';
 
 const rootElement = (root: string) => h('code', { title: root }, shortRoot(root));
 

@@ -1,12 +1,12 @@
 /** Shows the changes between any two roots: heads, forks, kept and earlier states, or pasted roots. */
 
 import type { Change } from 'hedgerow';
+import { type ListedState, rootFrom, statesOf } from '../model/comparable-roots.js';
 import { type ComparisonResult, compareRoots, SHOWN_CHANGES } from '../model/compare-roots.js';
-import { linesBetween } from '../model/lines.js';
-import { type ListedState, rootFrom, statesOf } from '../model/states.js';
+import { linesBetween } from '../model/line-diff.js';
 import { countText, formatValue, previewOf, shortRoot } from '../model/value-text.js';
-import type { MakePanel, Panel, PanelContext } from './context.js';
 import { button, fill, h, select } from './dom.js';
+import type { MakePanel, Panel, PanelContext } from './panel-types.js';
 import { VirtualList } from './virtual-list.js';
 
 const MARKS = { add: '+', change: '±', del: '−' } as const;

@@ -1,6 +1,6 @@
 /** The line at the top: the shown store and branch, and the ways to others. */
 
-import type { Session } from '../model/session.js';
+import type { Session } from '../model/store-session.js';
 import { shortRoot } from '../model/value-text.js';
 import { button, h, select } from './dom.js';
 

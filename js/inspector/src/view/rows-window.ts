@@ -1,8 +1,8 @@
 /** Loads the rows around the view, and counts all rows; `hedgerow/live` keeps both up to date. */
 
 import { type Live, type LiveCount, live, liveCount } from 'hedgerow/live';
-import { type Order, parseSearch } from '../model/search.js';
-import type { PanelContext } from './context.js';
+import { type Order, parseSearch } from '../model/parse-row-search.js';
+import type { PanelContext } from './panel-types.js';
 
 /** A row, or an entry of an index with its secondary key. */
 export type WindowRow = readonly [key: string, value: unknown, secondary?: unknown];

@@ -1,10 +1,10 @@
 /** Shows rows in the order of keys or of an index, with a search, in a list of any length; and the value of one row. */
 
-import type { Order } from '../model/search.js';
-import { type TreeOf, titleOf } from '../model/trees.js';
+import { type TreeOf, titleOf } from '../model/commit-trees.js';
+import type { Order } from '../model/parse-row-search.js';
 import { countText, previewOf } from '../model/value-text.js';
-import type { MakePanel, Panel, PanelContext } from './context.js';
 import { button, h, select } from './dom.js';
+import type { MakePanel, Panel, PanelContext } from './panel-types.js';
 import { RowsWindow, type WindowRow } from './rows-window.js';
 import { ValueView } from './value-view.js';
 import { VirtualList } from './virtual-list.js';

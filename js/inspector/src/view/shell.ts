@@ -1,18 +1,18 @@
 /** The page: one store or the list of stores, one panel, and a line of messages. Its address names the view. */
 
 import { idb } from 'hedgerow';
-import { openFile } from '../model/files.js';
 import { hashOf, type PageAddress, parsePageAddress, type Tab } from '../model/page-address.js';
-import { Session, type StoreLocation } from '../model/session.js';
+import { TimeLine } from '../model/page-work-timeline.js';
+import { openFile } from '../model/store-export-file.js';
+import { Session, type StoreLocation } from '../model/store-session.js';
 import { wordsOfError } from '../model/store-summary.js';
-import { TimeLine } from '../model/time-line.js';
-import { checkOfPlace } from './check-panel.js';
-import type { Panel, PanelContext } from './context.js';
 import { fill, h } from './dom.js';
 import { header } from './header.js';
-import { PANELS } from './panels.js';
+import type { Panel, PanelContext } from './panel-types.js';
+import { PANELS } from './panels-by-tab.js';
 import { storesView } from './stores-view.js';
 import { PANEL_ID, tablist } from './tablist.js';
+import { checkOfPlace } from './verification-panel.js';
 
 /** Finds the page that has opened this one, if any. */
 function openedBy(): (Window & typeof globalThis) | undefined {

@@ -1,10 +1,10 @@
 /** Shows the health and figures of a store, the levels of its tree, and how much of each segment is live. */
 
 import type { Health, Stats } from 'hedgerow';
-import { type LivePart, livePartOf, type SegmentLive } from '../model/live-part.js';
+import { type LivePart, livePartOf, type SegmentLive } from '../model/live-segment-bytes.js';
 import { countText, shortRoot, sizeText } from '../model/value-text.js';
-import type { MakePanel, PanelContext } from './context.js';
 import { button, fact, fill, h, tableElement } from './dom.js';
+import type { MakePanel, PanelContext } from './panel-types.js';
 
 /** Most segments that the table lists; the bar has all. */
 const LISTED = 500;

@@ -10,9 +10,9 @@ import {
   valueFrom,
   valueKindOf,
 } from '../model/value-text.js';
-import { ask } from './ask.js';
-import type { PanelContext } from './context.js';
+import { ask } from './confirm-dialog.js';
 import { button, fill, h, select } from './dom.js';
+import type { PanelContext } from './panel-types.js';
 
 /** The view of one row, at the side of the list. */
 export class ValueView {

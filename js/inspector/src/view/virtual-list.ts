@@ -5,7 +5,7 @@
 
 import { h } from './dom.js';
 
-/** The height of a row in CSS pixels; `parts.css` has the same. */
+/** The height of a row in CSS pixels; `components.css` has the same. */
 export const ROW_PX = 28;
 /** Chromium and Firefox cut off elements at about twice as much. */
 const MAX_PX = 8_000_000;

@@ -1,9 +1,16 @@
 #!/usr/bin/env node
+import { process, UsageError } from './arguments-and-environment.js';
 /** Runs `npx @hedgerow/server <command>`; exits with 0, with 1 after a failure, and with 2 after a wrong call. */
-import { CHECK_USAGE, runCheck } from './check.js';
-import { COLLECT_USAGE, runCollect } from './collect.js';
-import { CLONE_USAGE, MEND_USAGE, PUBLISH_USAGE, runClone, runMend, runPublish } from './copy.js';
-import { process, UsageError } from './node-platform.js';
+import { CHECK_USAGE, runCheck } from './check-remote-access.js';
+import {
+  CLONE_USAGE,
+  MEND_USAGE,
+  PUBLISH_USAGE,
+  runClone,
+  runMend,
+  runPublish,
+} from './clone-publish-mend.js';
+import { COLLECT_USAGE, runCollect } from './collect-unneeded-objects.js';
 import { runServe, USAGE as SERVE_USAGE } from './serve.js';
 
 const COMMANDS = {

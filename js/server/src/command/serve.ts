@@ -1,8 +1,14 @@
 /** Runs `npx @hedgerow/server serve <folder>`: serves a folder as a remote. */
 
-import { folderRemote } from '../folder/folder.js';
+import { folderRemote } from '../folder/folder-remote.js';
 import { serveRemote } from '../serve-remote.js';
-import { folderAt, parseArguments, process, token, UsageError } from './node-platform.js';
+import {
+  folderAt,
+  parseArguments,
+  process,
+  token,
+  UsageError,
+} from './arguments-and-environment.js';
 
 export const USAGE = `hedgerow serve <folder> [--port 7080] [--host 127.0.0.1] [--origin https://app.example] [--public-reads]
 

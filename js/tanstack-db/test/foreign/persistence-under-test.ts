@@ -4,7 +4,7 @@
  * answers from the store.
  */
 import { memory, open, type Store } from '../../../hedgerow/src/index.js';
-import { loadStructured } from '../../../hedgerow/src/store/tables/load-parts.js';
+import { loadStructured } from '../../../hedgerow/src/store/tables/on-demand-table-code.js';
 import type { HedgerowPersistenceAdapter } from '../../src/index.js';
 import { Adapter } from '../../src/persistence-adapter.js';
 

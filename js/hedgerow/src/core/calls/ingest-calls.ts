@@ -121,7 +121,7 @@ export function extendIndexes(engine: Engine, op: Op, alone: boolean, work: numb
   engine.core.extend_indexes(engine.own(op), Number(alone), work);
 }
 
-/** Returns whether a finished ingest waits for its sum update: see `engine/sums/sum-update.ts`. */
+/** Returns whether a finished ingest waits for its sum update: see `engine/sums/update-sum-trees.ts`. */
 export function awaitsSums(engine: Engine, op: Op): boolean {
   return engine.core.awaits_sums(engine.own(op)) !== 0;
 }

@@ -5,7 +5,7 @@ import * as Reply from '../../base/abi/reply.js';
 import * as Status from '../../base/abi/status.js';
 import * as ValueKind from '../../base/abi/value-kind.js';
 import { HedgerowError } from '../../base/errors.js';
-import type { Exactly } from '../../base/exactly.js';
+import type { Exactly } from '../../base/exhaustive-members-type.js';
 import type { EncodedRange } from '../../base/range.js';
 import type { Engine, Op } from '../engine.js';
 import { fail } from '../status-errors.js';
@@ -150,7 +150,7 @@ export function output(engine: Engine): unknown[] {
   return members;
 }
 
-/** Returns the record of a sum tree in a commit: see `core/sum-root.ts`. */
+/** Returns the record of a sum tree in a commit: see `core/sum-tree-root.ts`. */
 export function total(engine: Engine, view: number, name: string): Uint8Array {
   engine.core.total(engine.own(view), engine.passText(name));
   return engine.replyBytes();

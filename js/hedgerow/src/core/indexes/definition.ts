@@ -1,10 +1,11 @@
 /** Definitions of indexes: their check, and their text for the core. */
+
+import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { parsePointer } from '../../base/json-pointer.js';
 import { LONE_SURROGATE, utf8Length } from '../../base/key.js';
-import { isPlain, shownAs } from '../../base/kind.js';
 import { MAX_COLUMNS, MAX_DEFINITION_BYTES } from '../../base/limits.js';
-import { optionsOf } from '../../base/options.js';
+import { isPlain, shownAs } from '../../base/runtime-type-checks.js';
 import { encodeScalar } from './scalar.js';
 
 /**

@@ -2,11 +2,11 @@
 
 import * as State from '../../base/abi/index-state.js';
 import * as ReadFlag from '../../base/abi/read-flag.js';
+import { checkSignal, until } from '../../base/abort-signal.js';
 import { HedgerowError } from '../../base/errors.js';
 import { type EncodedRange, encodeRange, type KeyRange } from '../../base/range.js';
-import { checkSignal, until } from '../../base/signal.js';
-import { type EntryCut, type IndexRange, positionsOf } from './columns.js';
 import { type Index, type IndexDefinition, indexOf } from './definition.js';
+import { type EntryCut, type IndexRange, positionsOf } from './index-entries.js';
 
 /** Definitions, by the names that `scan` takes. */
 export type IndexDefinitions = Readonly<Record<string, IndexDefinition>>;
@@ -19,7 +19,7 @@ export function indexesOf(definitions: IndexDefinitions = {}): Index[] {
 /** How much of an index a commit has. */
 export { State };
 
-/** Returns whether a range is of an index. `range` may be malformed: `base/options.ts` reports that. */
+/** Returns whether a range is of an index. `range` may be malformed: `base/check-options.ts` reports that. */
 export function isOfIndex(range: KeyRange | IndexRange): range is IndexRange {
   try {
     return (range as IndexRange).index !== undefined;

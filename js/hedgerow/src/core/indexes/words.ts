@@ -1,7 +1,7 @@
 /** Splits texts into words, as `crate/src/index/words.rs` does in the core. */
 import { HedgerowError } from '../../base/errors.js';
 import { LONE_SURROGATE } from '../../base/key.js';
-import { kindOf } from '../../base/kind.js';
+import { kindOf } from '../../base/runtime-type-checks.js';
 
 const MAX_WORD_CHARS = 64;
 

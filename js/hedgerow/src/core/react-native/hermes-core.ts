@@ -4,7 +4,7 @@
  */
 import { HedgerowError } from '../../base/errors.js';
 import { start } from '../generated/plain.js';
-import type { Core } from '../guard.js';
+import type { Core } from '../trap-guard.js';
 
 /** Starts an instance with its own memory. */
 export async function instantiate(): Promise<Core> {

@@ -1,6 +1,7 @@
 /** Compiles a module from a file next to the script. */
+
+import { part } from '../../base/dynamic-import.js';
 import { HedgerowError } from '../../base/errors.js';
-import { part } from '../../base/parts.js';
 
 /** Compiles during the load if the server names the type of the file: only then may browsers keep the compiled code. */
 async function compileResponse(response: Response): Promise<WebAssembly.Module> {

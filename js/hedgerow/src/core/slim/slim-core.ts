@@ -1,6 +1,7 @@
-/** Starts instances of the core from a file. Replaces `core/module.ts` in `hedgerow/slim`. */
-import type { Core } from '../guard.js';
-import { instances } from '../instances.js';
+/** Starts instances of the core from a file. Replaces `core/instantiate-core.ts` in `hedgerow/slim`. */
+
+import { instances } from '../instantiate-wasm.js';
+import type { Core } from '../trap-guard.js';
 import { compileFile } from './slim-compile.js';
 
 /** Starts an instance with its own memory. */

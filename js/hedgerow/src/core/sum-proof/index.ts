@@ -2,18 +2,19 @@
  * Verifies proofs of sum trees, given only a root: without a store, WebAssembly or promises.
  * `docs/sum-tree.md` describes the rules and the bytes.
  */
-import { isByteArray } from '../../base/byte-kinds.js';
+
 import { HedgerowError } from '../../base/errors.js';
+import { isByteArray } from '../../base/is-byte-array.js';
 import { membersOf } from '../../base/key.js';
-import { kindOf, memberOf } from '../../base/kind.js';
-import { parseRoot } from '../../base/root.js';
+import { parseRoot } from '../../base/root-hash.js';
+import { kindOf, memberOf } from '../../base/runtime-type-checks.js';
+import { DEPTH, hashLeaf, partingOf, sideOf } from './node-hash.js';
 import { RootHasher, type Subtree } from './root-hasher.js';
-import { DEPTH, hashLeaf, partingOf, sideOf } from './rules.js';
 import { Siblings } from './siblings.js';
-import { sumKeyBytes } from './sum-key.js';
+import { sumKeyBytes } from './sum-tree-key.js';
 
 export { HedgerowError } from '../../base/errors.js';
-export { sumKey } from './sum-key.js';
+export { sumKey } from './sum-tree-key.js';
 
 /** The root of a sum tree: its hash in hexadecimal, and the sum of all its leaves. */
 export interface SumRoot {

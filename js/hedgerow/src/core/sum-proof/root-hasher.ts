@@ -1,5 +1,5 @@
 /** Hashes from leaves up to the root of their tree, from left to right. */
-import { DEPTH, emptyHashes, hashBranch, SIDES, sideOf } from './rules.js';
+import { DEPTH, emptyHashes, hashBranch, SIDES, sideOf } from './node-hash.js';
 import { EMPTY, NONE, type Siblings } from './siblings.js';
 
 /** A subtree: its hash (`undefined` if it is empty), and the halves of its sum. */

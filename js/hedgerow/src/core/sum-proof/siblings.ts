@@ -9,7 +9,7 @@
  * Bit `i` of the bitmap, the lowest of each byte first, is set when the `i`-th sibling is empty. The
  * bitmap is as short as possible; its unused bits are zero.
  */
-import { SHA256_BYTES } from './rules.js';
+import { SHA256_BYTES } from './node-hash.js';
 
 const NODE_BYTES = SHA256_BYTES + 8;
 

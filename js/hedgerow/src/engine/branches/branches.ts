@@ -1,10 +1,10 @@
 /** Creates, lists and deletes branches of a store. Loaded at first use. */
 
+import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { FORMAT } from '../../base/limits.js';
-import { optionsOf } from '../../base/options.js';
-import { parseRoot } from '../../base/root.js';
+import { parseRoot } from '../../base/root-hash.js';
 import { untilWon } from '../../base/timeout.js';
 import type { Durability, RefDrop } from '../../storage/segment-store.js';
 import { BranchHead } from '../history/branch-head.js';
@@ -18,7 +18,7 @@ import {
   MUTATORS_REF,
   noBranch,
 } from '../history/branch-refs.js';
-import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/known-segments-and-refs.js';
 import { writeRefs } from '../history/ref-write.js';
 import { pinnedOf, type SnapshotRoot } from '../read/pinned-commit.js';
 
@@ -189,7 +189,7 @@ export async function deleteBranch(
   await untilWon(async () => {
     const refs = await shared.queueWork(() => shared.inventory.look());
     if (!refs.has(ref)) throw noBranch(name);
-    // A collection that reads refs before and after this would miss the branch: see `collect/collection.ts`.
+    // A collection that reads refs before and after this would miss the branch: see `collect/garbage-collection-run.ts`.
     await shared.endCollections();
     const also = [...refs.values()]
       .filter((other) => isDropped(other.name))

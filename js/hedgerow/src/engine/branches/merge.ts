@@ -4,13 +4,13 @@
  * merged twice.
  */
 
+import { checkSignal } from '../../base/abort-signal.js';
 import { type Conflict, HedgerowError } from '../../base/errors.js';
 import { compareKeys } from '../../base/key.js';
-import { checkSignal } from '../../base/signal.js';
 import { untilWon } from '../../base/timeout.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { holdBranch, holdSides } from '../history/branch-refs.js';
-import type { Change } from '../read/diff.js';
+import type { Change } from '../read/decode-diff.js';
 import {
   type ConflictDecisions,
   type MergeJob,

@@ -5,14 +5,14 @@
  * The revert looks up only the rows of the change in the head: later changes do not add to its cost.
  */
 
+import { checkSignal } from '../../base/abort-signal.js';
 import { hex } from '../../base/hex.js';
-import { parseRoot } from '../../base/root.js';
+import { parseRoot } from '../../base/root-hash.js';
 import { sameValue } from '../../base/same-value.js';
-import { checkSignal } from '../../base/signal.js';
 import { untilWon } from '../../base/timeout.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { findMany } from '../read/find-many.js';
-import { KeyParts } from '../read/key-parts.js';
+import { KeyParts } from '../read/key-batches.js';
 import type { SnapshotRoot } from '../read/pinned-commit.js';
 import { holdNamed } from './branches.js';
 import { attempt } from './merge.js';

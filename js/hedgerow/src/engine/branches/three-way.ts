@@ -4,22 +4,22 @@
  * their stored form, in one commit.
  */
 
+import { checkSignal, committing, until } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
+import { keptValue } from '../../base/check-value.js';
 import { type Conflict, HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { encodeRange } from '../../base/range.js';
 import { sameValue } from '../../base/same-value.js';
 import { turn } from '../../base/scheduler.js';
-import { checkSignal, committing, until } from '../../base/signal.js';
-import { keptValue } from '../../base/value.js';
 import * as reads from '../../core/calls/read-calls.js';
-import type { Host } from '../../core/engine-host.js';
+import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
 import type { Sides } from '../history/branch-refs.js';
 import { writeRefs } from '../history/ref-write.js';
-import { type Change, changesOf } from '../read/diff.js';
+import { type Change, changesOf } from '../read/decode-diff.js';
 import { blocks } from '../read/scan.js';
 import { abandonOnError, Ingest } from '../write/ingest.js';
 import { RowGatherer } from '../write/row-gatherer.js';

@@ -1,12 +1,12 @@
+import { part } from '../../base/dynamic-import.js';
 import { isFull } from '../../base/errors.js';
-import { part } from '../../base/parts.js';
 import { later } from '../../base/timeout.js';
 import { cacheStats } from '../../core/calls/segment-calls.js';
-import type { Host } from '../../core/engine-host.js';
-import type { AskedMessage, Tabs } from '../../storage/tabs/tabs.js';
+import type { Host } from '../../core/operation-host.js';
+import type { AskedMessage, TabMessages } from '../../storage/tabs/tab-messages.js';
 import type { BranchHead } from '../history/branch-head.js';
-import type { CompactResult } from './collection.js';
 import type { Collector } from './collector.js';
+import type { CompactResult } from './garbage-collection-run.js';
 
 /** Milliseconds from the opening, or from a change, to the check whether a collection is due. */
 const LOOK_MS = 1000;
@@ -14,7 +14,7 @@ const LOOK_MS = 1000;
 const MUCH_BYTES = 4 << 20;
 
 /** Loads the collector, and the check that all of a commit is stored. */
-export const loadCollector = () => part(() => import('./collect-parts.js'));
+export const loadCollector = () => part(() => import('./on-demand-collection-bundle.js'));
 
 /**
  * Runs the collections of a store. Loads the collector only some time after the opening or a change: no page waits for
@@ -23,7 +23,7 @@ export const loadCollector = () => part(() => import('./collect-parts.js'));
 export class CollectionScheduler {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
-  readonly #tabs: Tabs | undefined;
+  readonly #tabs: TabMessages | undefined;
   /** Cancels the planned check. */
   #cancel: (() => void) | undefined;
   #loading: Promise<Collector> | undefined;
@@ -33,7 +33,7 @@ export class CollectionScheduler {
   #closed = false;
 
   /** `tabs` reach the other tabs that have this store open. */
-  constructor(host: Host, branchHead: BranchHead, tabs: Tabs | undefined) {
+  constructor(host: Host, branchHead: BranchHead, tabs: TabMessages | undefined) {
     this.#host = host;
     this.#branchHead = branchHead;
     this.#tabs = tabs;

@@ -3,13 +3,15 @@ import { HedgerowError, isMissing } from '../../base/errors.js';
 import { turn } from '../../base/scheduler.js';
 import { later, pause } from '../../base/timeout.js';
 import { cacheStats } from '../../core/calls/segment-calls.js';
-import type { Host } from '../../core/engine-host.js';
-import { type CollectAnswer, CollectRequests } from '../../storage/tabs/collect-requests.js';
-import type { AskedMessage, Tabs } from '../../storage/tabs/tabs.js';
+import type { Host } from '../../core/operation-host.js';
+import {
+  type CollectAnswer,
+  CollectRequests,
+} from '../../storage/tabs/garbage-collection-requests.js';
+import type { AskedMessage, TabMessages } from '../../storage/tabs/tab-messages.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { factsOf } from '../history/fence.js';
-import { FENCE_REF } from '../history/inventory.js';
-import { Collection, type CompactResult, type LastTime } from './collection.js';
+import { factsOf } from '../history/garbage-collection-fence.js';
+import { FENCE_REF } from '../history/known-segments-and-refs.js';
 import {
   isCollectionDue,
   isDueAtRest,
@@ -18,6 +20,7 @@ import {
   mustWait,
   type SpaceUsage,
 } from './due-check.js';
+import { Collection, type CompactResult, type LastTime } from './garbage-collection-run.js';
 
 /** Milliseconds between checks of a store with new commits. */
 const LOOK_MS = 1000;
@@ -48,7 +51,7 @@ function isPassing(cause: unknown): boolean {
 export class Collector {
   readonly #host: Host;
   readonly #branchHead: BranchHead;
-  readonly #tabs: Tabs | undefined;
+  readonly #tabs: TabMessages | undefined;
   readonly #others: CollectRequests | undefined;
   readonly #last: LastTime = {};
   /** Cancels the planned check. */
@@ -74,7 +77,7 @@ export class Collector {
   #closed = false;
 
   /** `tabs` reach the other tabs that have this store open. */
-  constructor(host: Host, branchHead: BranchHead, tabs: Tabs | undefined) {
+  constructor(host: Host, branchHead: BranchHead, tabs: TabMessages | undefined) {
     this.#host = host;
     this.#branchHead = branchHead;
     this.#tabs = tabs;

@@ -1,19 +1,19 @@
+import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError, isMissing } from '../../base/errors.js';
 import { FORMAT } from '../../base/limits.js';
-import { checkSignal } from '../../base/signal.js';
 import { soon, untilWon } from '../../base/timeout.js';
-import type { Host } from '../../core/engine-host.js';
+import type { Host } from '../../core/operation-host.js';
 import type { Ref, SegmentRecord } from '../../storage/segment-store.js';
 import type { Hold, Pins } from '../../storage/tabs/pins.js';
-import { Bulks, type Overrides } from './bulks.js';
-import type { Head, HeldHead } from './head.js';
+import { Bulks, type Overrides } from './bulk-changes-in-progress.js';
 import { HeadPin } from './head-pin.js';
-import { BRANCH_REF, EMPTY_COMMIT, type Inventory, REF } from './inventory.js';
+import type { Head, HeldHead } from './head-types.js';
 import type { JointWrite, MoveOptions } from './joint-moves.js';
-import { unknownLeftovers } from './leftovers.js';
+import { BRANCH_REF, EMPTY_COMMIT, type Inventory, REF } from './known-segments-and-refs.js';
 import { writeRefs } from './ref-write.js';
-import type { CommitAt, SharedStore, StoreBranch } from './shared-store.js';
+import type { CommitAt, SharedStore, StoreBranch } from './state-shared-by-branches.js';
+import { possibleUndeclaredTrees } from './undeclared-trees.js';
 
 export type { Head, HeldHead, Overrides };
 
@@ -22,7 +22,7 @@ const NO_VIEW = -1;
 
 /**
  * The head of one branch: the commit that the branch is at, and the publication of new commits. It publishes one commit
- * at a time, by compare-and-set on the ref in the transaction of the commit's last segments. `shared-store.ts` has the
+ * at a time, by compare-and-set on the ref in the transaction of the commit's last segments. `state-shared-by-branches.ts` has the
  * state that the branches of an open store share.
  */
 export class BranchHead implements StoreBranch {
@@ -43,7 +43,7 @@ export class BranchHead implements StoreBranch {
   #following: Promise<void> | undefined;
   /** Another tab has moved the ref, and its commit could not be read. */
   isBehind = false;
-  leftovers = unknownLeftovers();
+  leftovers = possibleUndeclaredTrees();
   /** The branch has no rows of the app, so it gets no sum trees. */
   isBare = false;
   /** The newest generation that another tab has announced. */
@@ -160,7 +160,7 @@ export class BranchHead implements StoreBranch {
   async stand({ commitBytes, generation }: Ref): Promise<void> {
     this.#opened = true;
     this.#isGone = false;
-    this.leftovers = unknownLeftovers();
+    this.leftovers = possibleUndeclaredTrees();
     await this.moveTo(commitBytes, generation);
   }
 
@@ -172,7 +172,7 @@ export class BranchHead implements StoreBranch {
     this.#opened = false;
     try {
       await this.refresh(false);
-      this.leftovers = unknownLeftovers();
+      this.leftovers = possibleUndeclaredTrees();
       this.#durableGeneration = 0;
       this.#ownGeneration = this.#head.generation;
     } catch (cause) {

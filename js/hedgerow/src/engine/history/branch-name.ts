@@ -1,6 +1,6 @@
 import { HedgerowError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
-import { BRANCH_REF, REF } from './inventory.js';
+import { BRANCH_REF, REF } from './known-segments-and-refs.js';
 
 /** The prefix of the names of the branches that sync keeps for remotes. */
 export const REMOTE_BRANCHES = 'remote/';

@@ -8,7 +8,7 @@ import type { Ref, RefMove } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from './branch-head.js';
 import { refOfBranch } from './branch-name.js';
-import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from './inventory.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from './known-segments-and-refs.js';
 
 /** The prefix of the refs that mutators keep for their server. They name commits, but no branches of the app. */
 export const MUTATORS_REF = `${BRANCH_REF}mutators/`;

@@ -1,6 +1,6 @@
 import { sameBytes } from '../../base/bytes.js';
 import type { AnnouncedHold, Pins } from '../../storage/tabs/pins.js';
-import type { SharedStore, StoreBranch } from './shared-store.js';
+import type { SharedStore, StoreBranch } from './state-shared-by-branches.js';
 
 /** The branch whose head is pinned. */
 export interface PinnedBranch extends StoreBranch {

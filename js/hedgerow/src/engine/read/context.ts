@@ -1,10 +1,10 @@
 /** The base of all reads and writes of a handle, and of reads of a snapshot. */
 
-import type { Host } from '../../core/engine-host.js';
+import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
 import type { PendingEdits } from '../history/pending-edits.js';
-import type { Changes } from './changes.js';
+import type { UnfinishedChanges } from './unfinished-changes.js';
 
 /** The commit and the store that a reader reads. */
 export interface ReadContext {
@@ -44,7 +44,7 @@ export function readContext(
   branchHead: BranchHead,
   pending: PendingEdits,
   check: () => void,
-  changes: Changes,
+  changes: UnfinishedChanges,
   durability: Durability,
 ): ReadContext {
   return {

@@ -1,10 +1,10 @@
 /** Reads the values of many keys, in slices. Loaded when the keys have more than one part. */
 
 import { SlicePace, turn } from '../../base/scheduler.js';
+import { ROWS_IN_MS } from '../../core/assumed-speed.js';
 import * as reads from '../../core/calls/read-calls.js';
-import type { Host } from '../../core/engine-host.js';
-import { ROWS_IN_MS } from '../../core/speed.js';
-import { foundOf, type KeyParts } from './key-parts.js';
+import type { Host } from '../../core/operation-host.js';
+import { foundOf, type KeyParts } from './key-batches.js';
 
 /** The most keys in one part: absent keys are fast, so that the pace alone would set no limit. */
 const MOST_KEYS = 8192;

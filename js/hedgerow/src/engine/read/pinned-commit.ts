@@ -1,7 +1,7 @@
 /** One commit of a store that stays readable until it is released. */
 
 import { HedgerowError } from '../../base/errors.js';
-import type { Host } from '../../core/engine-host.js';
+import type { Host } from '../../core/operation-host.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
 import type { ReadContext } from './context.js';

@@ -1,13 +1,13 @@
 /** Proofs of rows: made from a store, and verified with only a root. `crate/src/proof.rs` describes their contents. */
 
-import { isByteArray } from '../../base/byte-kinds.js';
+import { checkRangeOptions, RANGE } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
+import { isByteArray } from '../../base/is-byte-array.js';
 import { MAX_PROOF_BYTES } from '../../base/limits.js';
-import { checkRangeOptions, RANGE } from '../../base/options.js';
 import { type EncodedRange, encodeRange, type KeyRange } from '../../base/range.js';
-import { parseRoot } from '../../base/root.js';
-import { checkEngine } from '../../core/check-engine.js';
-import { Host } from '../../core/engine-host.js';
+import { parseRoot } from '../../base/root-hash.js';
+import { verificationCalls } from '../../core/calls/verification-calls.js';
+import { Host } from '../../core/operation-host.js';
 import type { Head } from '../history/branch-head.js';
 import { blocks } from './scan.js';
 
@@ -39,7 +39,7 @@ export async function proveRows(
   keyOrRange: string | KeyRange,
 ): Promise<Uint8Array> {
   const range = encodeProved(keyOrRange);
-  const checks = await checkEngine(host);
+  const checks = await verificationCalls(host);
   return host.read(checks.prove(commitBytes, range), () => checks.proof(), checks);
 }
 
@@ -80,7 +80,7 @@ export async function verifyRowProof(
   try {
     const host = await own;
     const start = async () => {
-      const runner = await checkEngine(host);
+      const runner = await verificationCalls(host);
       return { op: runner.verifyProof(commitBytes, range, proof), runner };
     };
     for await (const members of blocks(host, start, undefined)) {

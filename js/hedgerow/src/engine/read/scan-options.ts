@@ -2,17 +2,18 @@
  * The options of scans, and their one check. Stores, snapshots, transactions, hooks and watches pass the checked form
  * on unchanged. `Exactly` makes code that destructures it name every member.
  */
-import type { Exactly } from '../../base/exactly.js';
-import { checkRangeOptions, RANGE } from '../../base/options.js';
+
+import { checkRangeOptions, RANGE } from '../../base/check-options.js';
+import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { cut, type KeyRange } from '../../base/range.js';
 import {
   type EntryCut,
   type EntryPosition,
   entryCut,
   type IndexRange,
-} from '../../core/indexes/columns.js';
+} from '../../core/indexes/index-entries.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
-import type { WaitOptions } from './holder.js';
+import type { WaitOptions } from './wait-for-index.js';
 
 /** Options that choose rows of a range, and their order. */
 export interface ScanControl {

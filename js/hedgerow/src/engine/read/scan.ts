@@ -2,17 +2,16 @@
 
 import * as ReadFlag from '../../base/abi/read-flag.js';
 import * as Status from '../../base/abi/status.js';
-import type { Exactly } from '../../base/exactly.js';
-import { iterateUntilDropped } from '../../base/release-registry.js';
+import { checkSignal, untilEnded } from '../../base/abort-signal.js';
+import type { Exactly } from '../../base/exhaustive-members-type.js';
+import { iterateUntilDropped } from '../../base/finalization-registry.js';
 import { turn } from '../../base/scheduler.js';
-import { checkSignal, untilEnded } from '../../base/signal.js';
 import * as reads from '../../core/calls/read-calls.js';
 import type { Engine, Op } from '../../core/engine.js';
-import type { Host, Runner } from '../../core/engine-host.js';
-import type { SecondaryKey } from '../../core/indexes/columns.js';
+import type { SecondaryKey } from '../../core/indexes/index-entries.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
+import type { Host, Runner } from '../../core/operation-host.js';
 import { fail } from '../../core/status-errors.js';
-import { type Holder, holdWith, ownEdits } from './holder.js';
 import {
   checkedScan,
   type IndexScanOptions,
@@ -20,6 +19,7 @@ import {
   type StoredScan,
   UNLIMITED,
 } from './scan-options.js';
+import { type Holder, holdWith, ownEdits } from './wait-for-index.js';
 
 /** A stream of rows that is read while it is iterated. */
 export interface Rows<T> extends AsyncIterable<T> {

@@ -1,19 +1,24 @@
 /** Repairs one branch: moves it back to its newest sound commit, or keeps the readable rows of the newest one. */
 
+import { committing } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { FORMAT } from '../../base/limits.js';
 import { encodeRange } from '../../base/range.js';
-import { committing } from '../../base/signal.js';
-import { sumEngine } from '../../core/sum-engine.js';
+import { sumTreeCalls } from '../../core/calls/sum-tree-calls.js';
 import type { Ref, RefDrop, RefMove } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import { BranchHead } from '../history/branch-head.js';
-import { endCollections } from '../history/fence.js';
-import { BRANCH_REF, EMPTY_COMMIT, FORK_REF } from '../history/inventory.js';
+import { endCollections } from '../history/garbage-collection-fence.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF } from '../history/known-segments-and-refs.js';
 import { writeRefs } from '../history/ref-write.js';
-import { type ChunkFault, type Inspection, isLoss, type Verification } from '../verify/verify.js';
+import {
+  type ChunkFault,
+  type Inspection,
+  isLoss,
+  type Verification,
+} from '../verify/verify-commit.js';
 import { abandonOnError, Ingest } from '../write/ingest.js';
 import type { LostRange, RepairJob, RepairResult } from './types.js';
 
@@ -114,7 +119,7 @@ export class Repair {
     const isWhole = lost.length === 0 && ref === this.#head;
     if (!isWhole && !(await this.#part(0))) return 'beaten';
     await branchHead.shared.prepareIds();
-    const sums = await sumEngine(host);
+    const sums = await sumTreeCalls(host);
     host.bringSums = async (op) => sums.begin(op, true);
     const ingest = new Ingest(host, branchHead, durability, { signal, isUpkeep: true });
     const committed = await abandonOnError(ingest, async () => {

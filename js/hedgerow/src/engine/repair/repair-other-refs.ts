@@ -3,9 +3,14 @@
 import { FORMAT } from '../../base/limits.js';
 import type { Ref, RefDrop, RefMove } from '../../storage/segment-store.js';
 import { CONFLICTS_END, REMOTE_BRANCHES } from '../history/branch-name.js';
-import { BRANCH_REF, EMPTY_COMMIT, FORK_REF } from '../history/inventory.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF } from '../history/known-segments-and-refs.js';
 import { writeRefs } from '../history/ref-write.js';
-import { type ChunkFault, type Inspection, isLoss, type RefFaults } from '../verify/verify.js';
+import {
+  type ChunkFault,
+  type Inspection,
+  isLoss,
+  type RefFaults,
+} from '../verify/verify-commit.js';
 import { Repair, toUnsoundError } from './repair-branch.js';
 import type { RepairedRef, RepairJob } from './types.js';
 

@@ -6,9 +6,9 @@
 import { HedgerowError } from '../../base/errors.js';
 import type { SegmentStore } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { unknownLeftovers } from '../history/leftovers.js';
-import { inspect, type Pin } from '../verify/inspect.js';
-import { type ChunkFault, isLoss } from '../verify/verify.js';
+import { possibleUndeclaredTrees } from '../history/undeclared-trees.js';
+import { type ChunkFault, isLoss } from '../verify/verify-commit.js';
+import { inspect, type Pin } from '../verify/verify-store.js';
 import { Repair, toUnsoundError } from './repair-branch.js';
 import { repairOthers } from './repair-other-refs.js';
 import type {
@@ -40,7 +40,7 @@ export async function repairOpen(
     if (result.fetched) await shared.inventory.load();
     // The older commit may have indexes and sum trees that no handle names now.
     if (result.faults.length > 0 || result.others.length > 0) {
-      for (const one of shared.branchHeads) one.leftovers = unknownLeftovers();
+      for (const one of shared.branchHeads) one.leftovers = possibleUndeclaredTrees();
     }
     // Handles of deleted branches learn of it at their next use.
     await shared.keepUp();

@@ -1,8 +1,8 @@
 /** Options and results of repairs. */
 
 import type { Durability } from '../../storage/segment-store.js';
-import type { Pin } from '../verify/inspect.js';
-import type { ChunkFault, Inspection, RefFaults, VerifyOptions } from '../verify/verify.js';
+import type { ChunkFault, Inspection, RefFaults, VerifyOptions } from '../verify/verify-commit.js';
+import type { Pin } from '../verify/verify-store.js';
 
 /** Announces the place of a ref to other tabs. */
 export type AnnounceRepair = (ref: string, generation: number) => void;

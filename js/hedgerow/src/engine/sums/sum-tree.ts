@@ -1,10 +1,10 @@
+import { until } from '../../base/abort-signal.js';
+import { optionsOf } from '../../base/check-options.js';
+import { part } from '../../base/dynamic-import.js';
 import { HedgerowError } from '../../base/errors.js';
-import { optionsOf } from '../../base/options.js';
-import { part } from '../../base/parts.js';
-import { until } from '../../base/signal.js';
 import { total } from '../../core/calls/read-calls.js';
-import { checkTreeName } from '../../core/sum-name.js';
-import { rootOf, toldDefinition } from '../../core/sum-root.js';
+import { checkTreeName } from '../../core/check-sum-tree-name.js';
+import { rootOf, toldDefinition } from '../../core/sum-tree-root.js';
 import type {
   SumChange,
   SumChangeOptions,
@@ -15,11 +15,11 @@ import type {
   SumResult,
   SumRoot,
   SumScanOptions,
-} from '../../core/sum-types.js';
+} from '../../core/sum-tree-types.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { ReadContext } from '../read/context.js';
 import { makeRows, type Rows, yieldLoaded } from '../read/scan.js';
-import { isFed, type Source } from '../write/source.js';
+import { isFed, type Source } from '../write/row-source.js';
 
 /** Loads the code of reads and writes of sum trees. */
 export const loadSums = () => part(() => import('./index.js'));

@@ -1,15 +1,15 @@
 /** Bulk deletes: of listed keys, of a range of keys, and of the rows that entries of an index name. */
 
 import { deletedRange, isRange, type KeyRange } from '../../base/range.js';
-import type { IndexRange } from '../../core/indexes/columns.js';
+import type { IndexRange } from '../../core/indexes/index-entries.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { ReadContext } from '../read/context.js';
-import type { WaitOptions } from '../read/holder.js';
+import type { WaitOptions } from '../read/wait-for-index.js';
 import { inOrder } from '../write/call-order.js';
 import type { IngestResult } from '../write/ingest.js';
 import { type BulkJob, buildBulkResult, deleteRange, putMany } from '../write/put-many.js';
-import type { Source } from '../write/source.js';
-import { transacting } from './load-transactions.js';
+import type { Source } from '../write/row-source.js';
+import { transacting } from './on-demand-transaction-code.js';
 
 /** The rows to delete: keys, a range of keys, or a range of an index. */
 export type Deletes = Source<string> | KeyRange | (IndexRange & Pick<WaitOptions, 'wait'>);

@@ -1,6 +1,6 @@
+import { keptValue } from '../../base/check-value.js';
 import { checkKey, compareKeys } from '../../base/key.js';
 import { isInRange, type KeyRange } from '../../base/range.js';
-import { keptValue } from '../../base/value.js';
 import type { BranchHead, Overrides } from '../history/branch-head.js';
 import type { Block } from '../write/ingest.js';
 import { blockOf, type Edit } from '../write/single-edits.js';

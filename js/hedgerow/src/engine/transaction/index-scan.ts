@@ -1,18 +1,18 @@
 /** Scans of an index in a transaction: stored entries merged with entries of its own edits, in order. */
 import * as ReadFlag from '../../base/abi/read-flag.js';
 import { HedgerowError } from '../../base/errors.js';
-import type { Exactly } from '../../base/exactly.js';
-import type { FunctionCalls } from '../../base/function-calls.js';
+import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { compareKeys } from '../../base/key.js';
 import { isInRange } from '../../base/range.js';
+import type { UnawaitedCalls } from '../../base/unawaited-calls.js';
+import type { Index } from '../../core/indexes/definition.js';
 import {
   deriveEntries,
   type IndexRange,
   positionOf,
   positionsOf,
   type SecondaryKey,
-} from '../../core/indexes/columns.js';
-import type { Index } from '../../core/indexes/definition.js';
+} from '../../core/indexes/index-entries.js';
 import { State } from '../../core/indexes/index-set.js';
 import { blocks, type IndexScan, makeRows, type Rows, startScan } from '../read/scan.js';
 import {
@@ -136,7 +136,7 @@ async function* mergeEntries(
 }
 
 function shapeRows<T>(
-  calls: FunctionCalls,
+  calls: UnawaitedCalls,
   found: () => AsyncGenerator<IndexedRow>,
   shape: (found: IndexedRow) => T,
 ): Rows<T> {

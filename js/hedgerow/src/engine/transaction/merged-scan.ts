@@ -1,12 +1,12 @@
 /** Scans of a transaction: stored rows merged with its own edits, in the order of keys. */
 
 import * as ReadFlag from '../../base/abi/read-flag.js';
-import type { Exactly } from '../../base/exactly.js';
-import type { FunctionCalls } from '../../base/function-calls.js';
+import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { compareKeys } from '../../base/key.js';
 import { encodeRange, type KeyRange } from '../../base/range.js';
-import { scopeCalls } from '../../base/scope-calls.js';
-import type { Host } from '../../core/engine-host.js';
+import { trackUnawaitedCalls } from '../../base/track-unawaited-calls.js';
+import type { UnawaitedCalls } from '../../base/unawaited-calls.js';
+import type { Host } from '../../core/operation-host.js';
 import { blocks, firstOf, type Rows, type Scan, startScan } from '../read/scan.js';
 import {
   checkedScan,
@@ -26,7 +26,7 @@ export interface Sources {
   readonly edits: OwnEdits;
   readonly reads: ReadSet;
   /** The calls of the function, which must read each scan to its end, or leave it. */
-  readonly calls: FunctionCalls;
+  readonly calls: UnawaitedCalls;
 }
 
 /** The number of members of a block for each row: its key, or its key and its value. */
@@ -112,15 +112,16 @@ async function* mergeOwnEdits(
 /** The rows of a scan; `shape` makes each result from a key and a value. */
 class MergedRows<T> implements Rows<T> {
   protected readonly sources: () => Sources;
-  protected readonly calls: FunctionCalls;
+  protected readonly calls: UnawaitedCalls;
   protected readonly options: ScanOptions;
   readonly #width: Width;
   readonly #shape: (key: string, value: unknown) => T;
 
-  protected static readonly awaitedCalls = scopeCalls(MergedRows, 'toArray first', ({ calls }) => [
-    calls,
-    'tx.scan',
-  ]);
+  protected static readonly awaitedCalls = trackUnawaitedCalls(
+    MergedRows,
+    'toArray first',
+    ({ calls }) => [calls, 'tx.scan'],
+  );
 
   constructor(
     sources: () => Sources,

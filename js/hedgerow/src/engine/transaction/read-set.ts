@@ -1,4 +1,4 @@
-import type { Exactly } from '../../base/exactly.js';
+import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { compareKeys } from '../../base/key.js';
 import {
   buildKeyRange,
@@ -9,10 +9,10 @@ import {
 } from '../../base/range.js';
 import { turn } from '../../base/scheduler.js';
 import * as calls from '../../core/calls/read-calls.js';
-import type { Host } from '../../core/engine-host.js';
-import { deriveEntries } from '../../core/indexes/columns.js';
 import type { Index } from '../../core/indexes/definition.js';
-import { type Change, changesOf } from '../read/diff.js';
+import { deriveEntries } from '../../core/indexes/index-entries.js';
+import type { Host } from '../../core/operation-host.js';
+import { type Change, changesOf } from '../read/decode-diff.js';
 import { blocks } from '../read/scan.js';
 import type { OwnEdits } from './edits.js';
 

@@ -1,15 +1,15 @@
+import { checkSignal, until, type Waits } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError, isMissing } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { MAX_HOLD_MS } from '../../base/limits.js';
-import { checkSignal, until, type Waits } from '../../base/signal.js';
 import { untilWon } from '../../base/timeout.js';
-import type { Host } from '../../core/engine-host.js';
+import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, Head, HeldHead, Overrides } from '../history/branch-head.js';
 import { tryEdits } from '../write/try-edits.js';
-import { TransactionBase } from './base.js';
+import { TransactionBase } from './base-commit.js';
 import { OwnEdits } from './edits.js';
 import { Run, Transaction } from './transaction.js';
 

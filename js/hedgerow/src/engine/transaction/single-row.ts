@@ -1,7 +1,7 @@
 /** Changes of one row that depend on its value: transactions of their own. */
 import { HedgerowError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
-import { isPlain, shownAs } from '../../base/kind.js';
+import { isPlain, shownAs } from '../../base/runtime-type-checks.js';
 import type { ReadContext } from '../read/context.js';
 import { readBack } from './edits.js';
 import { type TransactionJob, Transactions } from './run.js';

@@ -1,32 +1,32 @@
 /** The object that the function of a transaction gets: reads of one commit, and edits of its own. */
 
 import * as Status from '../../base/abi/status.js';
-import { FunctionCalls } from '../../base/function-calls.js';
 import { checkKey, checkKeys } from '../../base/key.js';
 import { deletedRange, isRange, type KeyRange } from '../../base/range.js';
 import { turn } from '../../base/scheduler.js';
-import { scopeCalls } from '../../base/scope-calls.js';
+import { trackUnawaitedCalls } from '../../base/track-unawaited-calls.js';
+import { UnawaitedCalls } from '../../base/unawaited-calls.js';
 import * as calls from '../../core/calls/read-calls.js';
-import type { Host } from '../../core/engine-host.js';
-import type { EntryPosition, IndexRange, SecondaryKey } from '../../core/indexes/columns.js';
+import type { EntryPosition, IndexRange, SecondaryKey } from '../../core/indexes/index-entries.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
+import type { Host } from '../../core/operation-host.js';
 import { fail } from '../../core/status-errors.js';
-import { type CountOptions, checkedCount } from '../read/count.js';
+import { type CountOptions, checkedCount } from '../read/count-options.js';
 import { findMany } from '../read/find-many.js';
-import { KeyParts } from '../read/key-parts.js';
+import { KeyParts } from '../read/key-batches.js';
 import {
   checkedAt,
   checkedRank,
   type IndexOrderOptions,
   type OrderOptions,
-} from '../read/order.js';
+} from '../read/rank-options.js';
 import type { IndexScan, Scan } from '../read/scan.js';
 import type { IndexScanOptions, ScanOptions } from '../read/scan-options.js';
-import type { TransactionBase } from './base.js';
+import type { TransactionBase } from './base-commit.js';
+import { countIn, rowAt } from './count-with-edits.js';
 import { type OwnEdits, readBack } from './edits.js';
 import { mergedIndexScan } from './index-scan.js';
 import { mergedScan, type Sources } from './merged-scan.js';
-import { countIn, rowAt } from './numbers.js';
 import { ReadSet } from './read-set.js';
 
 /** One run of a transaction: its base commit, its reads and its edits. */
@@ -35,7 +35,7 @@ export class Run implements Sources {
   readonly base: TransactionBase;
   readonly edits: OwnEdits;
   readonly reads: ReadSet;
-  readonly calls = new FunctionCalls();
+  readonly calls = new UnawaitedCalls();
 
   constructor(host: Host, base: TransactionBase, edits: OwnEdits, reads = new ReadSet()) {
     this.host = host;
@@ -67,7 +67,7 @@ export class Run implements Sources {
 export class Transaction {
   readonly #run: Run;
 
-  protected static readonly awaitedCalls = scopeCalls(
+  protected static readonly awaitedCalls = trackUnawaitedCalls(
     Transaction,
     'get getMany has count at rank deleteMany',
     (tx) => [tx.#run.calls, 'tx'],

@@ -1,9 +1,9 @@
+import { AbortableWait } from '../../base/abort-signal.js';
+import type { ByteSource } from '../../base/byte-source.js';
+import { isPart } from '../../base/byte-source.js';
 import { HedgerowError } from '../../base/errors.js';
-import type { ByteSource } from '../../base/read-bytes.js';
-import { isPart } from '../../base/read-bytes.js';
 import { turn } from '../../base/scheduler.js';
-import { AbortableWait } from '../../base/signal.js';
-import { endIterator, openSource } from '../write/source.js';
+import { endIterator, openSource } from '../write/row-source.js';
 import { type ByteInput, invalid } from './format.js';
 
 /** Reads pieces of any length from a source of bytes, and keeps one part of the source in memory at a time. */

@@ -7,27 +7,27 @@
  */
 
 import * as CollectFlag from '../../base/abi/collect-flag.js';
+import { checkSignal, until } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import { disposable } from '../../base/disposable.js';
 import { HedgerowError, isMissing } from '../../base/errors.js';
+import { ReleaseRegistry } from '../../base/finalization-registry.js';
 import { hex } from '../../base/hex.js';
-import { ReleaseRegistry } from '../../base/release-registry.js';
 import { readSegmentLength } from '../../base/segment-table.js';
-import { checkSignal, until } from '../../base/signal.js';
 import {
   collectCommit,
   readCollectReply,
   startCollection,
-} from '../../core/calls/collection-calls.js';
-import type { Host } from '../../core/engine-host.js';
-import { stepToEnd } from '../../core/survey.js';
+} from '../../core/calls/garbage-collection-calls.js';
+import { stepToEnd } from '../../core/count-reachable-bytes.js';
+import type { Host } from '../../core/operation-host.js';
 import type { Ref, TableRecord } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { findStoredRef, forkOf, holdBranch, MUTATORS_REF } from '../history/branch-refs.js';
-import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/inventory.js';
-import { Checker } from './checker.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/known-segments-and-refs.js';
 import { type ExportedRef, endOf, frameLength, frameOf, headerOf, MAX_REFS } from './format.js';
+import { ImportedSegmentChecker } from './imported-segment-checker.js';
 
 /** Options of an export. */
 export interface ExportOptions {
@@ -166,7 +166,7 @@ export class Export implements AsyncIterable<Uint8Array> {
 
   /** Yields all segments with their tables; returns the number of segments. */
   async *#frames(): AsyncGenerator<Uint8Array, number, undefined> {
-    const checker = await Checker.create(this.#host.sliceMs);
+    const checker = await ImportedSegmentChecker.create(this.#host.sliceMs);
     const sent = new Set<number>();
     let isWhole = false;
     for (let tries = 0; !isWhole; tries++) {
@@ -219,7 +219,7 @@ function releaseAll(holds: readonly Hold[]): void {
 }
 
 async function checkSegment(
-  checker: Checker,
+  checker: ImportedSegmentChecker,
   tableBytes: Uint8Array,
   segmentBytes: Uint8Array,
 ): Promise<void> {

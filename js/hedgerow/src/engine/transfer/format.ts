@@ -13,7 +13,7 @@ import {
 } from '../../base/segment-table.js';
 import { refOfBranch } from '../history/branch-name.js';
 import { forkOf } from '../history/branch-refs.js';
-import { BRANCH_REF, FORK_REF, REF } from '../history/inventory.js';
+import { BRANCH_REF, FORK_REF, REF } from '../history/known-segments-and-refs.js';
 
 /** A ref in an export: `main` comes first, then branches and forks in the order of their names. */
 export interface ExportedRef {

@@ -8,14 +8,14 @@
  * another import can continue with them.
  */
 
+import { checkSignal, committing, until } from '../../base/abort-signal.js';
+import type { ByteSource } from '../../base/byte-source.js';
+import { notify } from '../../base/call-callback-safely.js';
+import { checkStoreName } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
-import { isRevoked } from '../../base/kind.js';
 import { FORMAT } from '../../base/limits.js';
-import { checkStoreName } from '../../base/options.js';
-import type { ByteSource } from '../../base/read-bytes.js';
-import { notify } from '../../base/report.js';
-import { checkSignal, committing, until } from '../../base/signal.js';
+import { isRevoked } from '../../base/runtime-type-checks.js';
 import { idb } from '../../storage/idb/idb.js';
 import type {
   Durability,
@@ -25,16 +25,16 @@ import type {
   SegmentStore,
   Storage,
 } from '../../storage/segment-store.js';
-import { Tabs } from '../../storage/tabs/tabs.js';
+import { TabMessages } from '../../storage/tabs/tab-messages.js';
 import { firstGeneration } from '../history/branch-refs.js';
-import { endCollections } from '../history/fence.js';
-import { BRANCH_REF, EMPTY_COMMIT, IMPORT_REF, REF } from '../history/inventory.js';
+import { endCollections } from '../history/garbage-collection-fence.js';
+import { BRANCH_REF, EMPTY_COMMIT, IMPORT_REF, REF } from '../history/known-segments-and-refs.js';
 import { checkFormat } from '../verify/check-format.js';
-import { Inspection } from '../verify/verify.js';
+import { Inspection } from '../verify/verify-commit.js';
 import { ByteReader } from './byte-reader.js';
-import { Checker } from './checker.js';
 import { holding, rootsOf } from './export.js';
 import { type Header, invalid, readFrame, readHeader } from './format.js';
+import { ImportedSegmentChecker } from './imported-segment-checker.js';
 import { SegmentImport } from './segment-import.js';
 
 /** The source of an export: bytes, or a function that returns them from an offset on. */
@@ -173,7 +173,7 @@ class Import {
 
   /** Reads and checks all segments, and stores them if `landing` is given. */
   async #store(reader: ByteReader, header: Header, landing?: SegmentImport): Promise<void> {
-    const checker = await Checker.create(this.#sliceMs);
+    const checker = await ImportedSegmentChecker.create(this.#sliceMs);
     const isTable = (tableBytes: Uint8Array) => checker.isTable(tableBytes);
     let mayRestart = reader.at > header.length;
     let ordinal = mayRestart ? (landing?.ordinal ?? 0) : 0;
@@ -296,7 +296,7 @@ class Import {
   #announce(moves: readonly RefMove[]): void {
     const { name, storage } = this.#place;
     if (storage.isShared !== true) return;
-    const tabs = new Tabs(name);
+    const tabs = new TabMessages(name);
     for (const move of moves) tabs.announce(move.name, move.generation);
     tabs.close();
   }

@@ -9,7 +9,7 @@ import type {
   SegmentRecord,
   SegmentStore,
 } from '../../storage/segment-store.js';
-import { IMPORT_REF } from '../history/inventory.js';
+import { IMPORT_REF } from '../history/known-segments-and-refs.js';
 import { writeRefs } from '../history/ref-write.js';
 import type { Header } from './format.js';
 

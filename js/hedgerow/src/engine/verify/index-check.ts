@@ -1,12 +1,12 @@
 /** Checks that an index has exactly the entries that its rows make. */
 
 import * as Status from '../../base/abi/status.js';
+import { checkSignal } from '../../base/abort-signal.js';
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { turn } from '../../base/scheduler.js';
-import { checkSignal } from '../../base/signal.js';
-import { checkEngine } from '../../core/check-engine.js';
-import type { Host } from '../../core/engine-host.js';
+import { verificationCalls } from '../../core/calls/verification-calls.js';
+import type { Host } from '../../core/operation-host.js';
 import { fail } from '../../core/status-errors.js';
 
 /**
@@ -20,7 +20,7 @@ export async function checkIndex(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const { engine } = host;
-  const checks = await checkEngine(host);
+  const checks = await verificationCalls(host);
   // The core compares hashes under a random key, so that a forged index cannot be made to collide.
   const random = crypto.getRandomValues(new Uint32Array(8));
   const op = checks.checkIndex(view, nth, new Uint8Array(random.buffer));

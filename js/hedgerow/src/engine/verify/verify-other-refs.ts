@@ -1,14 +1,14 @@
 /** Verifies the commits of all refs except the main branch: a store in which a sync would fail is not sound. */
 
+import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
 import { encodeRange } from '../../base/range.js';
-import { checkSignal } from '../../base/signal.js';
 import { diffViews } from '../../core/calls/read-calls.js';
 import type { Op } from '../../core/engine.js';
 import type { Ref, SegmentStore } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
-import { BRANCH_REF, EMPTY_COMMIT, FORK_REF } from '../history/inventory.js';
+import { BRANCH_REF, EMPTY_COMMIT, FORK_REF } from '../history/known-segments-and-refs.js';
 import { checkFormat } from './check-format.js';
 import {
   type Inspection,
@@ -16,7 +16,7 @@ import {
   type RefFaults,
   type Verification,
   type VerifyOptions,
-} from './verify.js';
+} from './verify-commit.js';
 
 /** The most times that a ref moves while it is pinned. */
 const MAX_TRIES = 20;

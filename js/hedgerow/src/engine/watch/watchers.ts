@@ -1,25 +1,25 @@
 import { sameBytes } from '../../base/bytes.js';
+import { notify, report } from '../../base/call-callback-safely.js';
 import { HedgerowError } from '../../base/errors.js';
-import type { Exactly } from '../../base/exactly.js';
+import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { hex } from '../../base/hex.js';
 import type { KeyRange } from '../../base/range.js';
-import { notify, report } from '../../base/report.js';
 import { turn } from '../../base/scheduler.js';
 import { Slicer } from '../../base/slicer.js';
 import { later } from '../../base/timeout.js';
-import type { Host } from '../../core/engine-host.js';
-import { type IndexRange, positionsOf } from '../../core/indexes/columns.js';
 import type { Index } from '../../core/indexes/definition.js';
+import { type IndexRange, positionsOf } from '../../core/indexes/index-entries.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
+import type { Host } from '../../core/operation-host.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { rowsAt } from './all-rows.js';
-import { Pass, type Space } from './gather.js';
-import { IndexSpace } from './index-space.js';
-import { intervalOf } from './interval.js';
-import { Stand } from './pinned-view.js';
-import { Recovery } from './recovery.js';
-import { Tries } from './tries.js';
-import type { LoadTally, Watcher, WatchOptions } from './watcher.js';
+import { Pass, type Space } from './gather-watched-changes.js';
+import { rowsAt } from './initial-rows.js';
+import { intervalOf } from './key-interval.js';
+import { Recovery } from './recovery-listeners.js';
+import { Tries } from './retry-policy.js';
+import { WatchedCommit } from './watched-commit.js';
+import { IndexSpace } from './watched-index.js';
+import type { LoadTally, Watcher, WatchOptions } from './watcher-types.js';
 
 /** The share of a slice that gathering may use. */
 const PART_OF_SLICE = 0.25;
@@ -41,7 +41,7 @@ export class Watchers {
   readonly #behind = new Set<Watcher>();
   /** Watchers that began since the last look at the head: they may be ahead of `#main`, and wait for the next look. */
   readonly #late = new Set<Watcher>();
-  #main: Stand | undefined;
+  #main: WatchedCommit | undefined;
   /** The pass for all watchers; `undefined` once the set of watchers has changed. */
   #pass: Pass<Watcher> | undefined;
   #isGathering = false;
@@ -49,7 +49,7 @@ export class Watchers {
   #isStale = false;
   readonly #tries = new Tries();
   /** The commit at which the last watcher began; watchers that begin there share it. */
-  #last: Stand | undefined;
+  #last: WatchedCommit | undefined;
   #stopTimer = () => {};
   #isClosed = false;
   #isGone = false;
@@ -143,7 +143,7 @@ export class Watchers {
   }
 
   /** Adds a watcher at its commit. */
-  #add(watcher: Watcher, commitBytes: Uint8Array, stand: () => Stand): void {
+  #add(watcher: Watcher, commitBytes: Uint8Array, stand: () => WatchedCommit): void {
     this.#all.add(watcher);
     this.#beginning.delete(watcher);
     this.#pass = undefined;
@@ -156,10 +156,10 @@ export class Watchers {
   }
 
   /** Returns the `Stand` at a commit, which watchers that begin there share. */
-  #standAt(commitBytes: Uint8Array): Stand {
+  #standAt(commitBytes: Uint8Array): WatchedCommit {
     const last = this.#last;
     if (last?.isHeld && sameBytes(last.commitBytes, commitBytes)) return last.use();
-    this.#last = new Stand(commitBytes, this.#branchHead.shared.hold(commitBytes));
+    this.#last = new WatchedCommit(commitBytes, this.#branchHead.shared.hold(commitBytes));
     return this.#last;
   }
 
@@ -218,12 +218,12 @@ export class Watchers {
     const tries = new Tries();
     const [host, branchHead] = [this.#host, this.#branchHead];
     while (!this.#isOver(watcher)) {
-      let stand: Stand | undefined;
+      let stand: WatchedCommit | undefined;
       try {
         if (load !== undefined) watcher.tally = await load();
         const held = await (watcher.space?.hold() ?? branchHead.holdHead());
         const { commitBytes } = held.head;
-        stand = new Stand(commitBytes, held);
+        stand = new WatchedCommit(commitBytes, held);
         const told =
           (await watcher.tally?.begin(host, branchHead, watcher, commitBytes)) ??
           (await rowsAt(host, branchHead, watcher, commitBytes, () => this.#isOver(watcher)));
@@ -271,7 +271,7 @@ export class Watchers {
       if (branchHead.isBehind) await branchHead.shared.queueWork(() => branchHead.refresh());
       this.#late.clear();
       const held = await branchHead.holdHead();
-      const next = new Stand(held.head.commitBytes, held);
+      const next = new WatchedCommit(held.head.commitBytes, held);
       if (this.#main === undefined) this.#main = next;
       else if (this.#isAtMain(next.commitBytes)) next.release();
       else await this.#advance(this.#main, next);
@@ -280,14 +280,14 @@ export class Watchers {
     }
   }
 
-  #gather(pass: Pass<Watcher>, from: Stand, to: Stand): Promise<void> {
+  #gather(pass: Pass<Watcher>, from: WatchedCommit, to: WatchedCommit): Promise<void> {
     const isWanted = () => this.#all.size > 0;
     const [oldBytes, newBytes] = [from.commitBytes, to.commitBytes];
     return pass.run(this.#host, this.#branchHead, oldBytes, newBytes, this.#slicer, isWanted);
   }
 
   /** Brings the up-to-date watchers from `#main` to the head. */
-  async #advance(from: Stand, to: Stand): Promise<void> {
+  async #advance(from: WatchedCommit, to: WatchedCommit): Promise<void> {
     this.#pass ??= new Pass(this.#all);
     const pass = this.#pass;
     this.#isGathering = true;
@@ -319,10 +319,10 @@ export class Watchers {
 
   /** Brings the watchers that are behind to `#main`, unless they are busy. */
   async #catchUp(): Promise<void> {
-    const groups = new Map<Stand, Watcher[]>();
+    const groups = new Map<WatchedCommit, Watcher[]>();
     for (const watcher of this.#behind) {
       if (watcher.isBusy || this.#late.has(watcher)) continue;
-      const stand = watcher.behind as Stand;
+      const stand = watcher.behind as WatchedCommit;
       const group = groups.get(stand);
       if (this.#isUpToDate(watcher)) this.#join(watcher);
       else if (group === undefined) groups.set(stand, [watcher]);
@@ -331,8 +331,8 @@ export class Watchers {
     for (const [stand, watchers] of groups) await this.#catchUpFrom(stand, watchers);
   }
 
-  async #catchUpFrom(from: Stand, watchers: readonly Watcher[]): Promise<void> {
-    const to = this.#main as Stand;
+  async #catchUpFrom(from: WatchedCommit, watchers: readonly Watcher[]): Promise<void> {
+    const to = this.#main as WatchedCommit;
     const pass = new Pass(watchers);
     from.use();
     try {
@@ -350,7 +350,11 @@ export class Watchers {
   }
 
   /** Calls watchers with the results of a pass, in the order in which they began. */
-  async #tell(pass: Pass<Watcher>, at: Stand, isDue: (watcher: Watcher) => boolean): Promise<void> {
+  async #tell(
+    pass: Pass<Watcher>,
+    at: WatchedCommit,
+    isDue: (watcher: Watcher) => boolean,
+  ): Promise<void> {
     const root = hex(at.commitBytes);
     const due = [...pass.touched].map(
       (range) => [range, [...range.watchers].filter(isDue)] as const,
@@ -367,7 +371,7 @@ export class Watchers {
     }
   }
 
-  #call(watcher: Watcher, told: readonly unknown[], root: string, at: Stand): void {
+  #call(watcher: Watcher, told: readonly unknown[], root: string, at: WatchedCommit): void {
     watcher.isBusy = false;
     try {
       const result = watcher.callback(told as never, { root }) as PromiseLike<unknown> | undefined;

@@ -1,5 +1,5 @@
 /** The progress and the result of an ingest. */
-import type { SliceTimes } from '../../core/engine-host.js';
+import type { SliceTimes } from '../../core/operation-host.js';
 
 /** The progress of an ingest. */
 export interface Progress {

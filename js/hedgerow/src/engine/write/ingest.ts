@@ -1,22 +1,22 @@
 /** Feeds rows to the core in slices, writes the segments that it makes, and commits. */
 
 import * as Status from '../../base/abi/status.js';
+import { checkSignal, committing } from '../../base/abort-signal.js';
 import { HedgerowError } from '../../base/errors.js';
 import { WRITE_BYTES } from '../../base/limits.js';
 import type { EncodedRange } from '../../base/range.js';
 import { turn } from '../../base/scheduler.js';
-import { checkSignal, committing } from '../../base/signal.js';
 import * as calls from '../../core/calls/ingest-calls.js';
 import type { MadeSegment } from '../../core/calls/segment-calls.js';
 import type { Op } from '../../core/engine.js';
-import { endSlice, type Host, type SliceTimes } from '../../core/engine-host.js';
+import { endSlice, type Host, type SliceTimes } from '../../core/operation-host.js';
 import { fail } from '../../core/status-errors.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, HeldHead, Overrides } from '../history/branch-head.js';
 import type { JointMoves } from '../history/joint-moves.js';
-import type { Block } from './block.js';
 import type { IngestResult, Progress } from './ingest-result.js';
+import type { Block } from './row-block-type.js';
 import { measureStorage, type PipedChange, SegmentPipe } from './segment-pipe.js';
 
 export type { Block, IngestResult, Progress };

@@ -1,12 +1,12 @@
 /** Patches: changes from a server, applied as a whole or not at all. */
 
+import type { ByteFormat, ByteSource } from '../../base/byte-source.js';
 import { HedgerowError } from '../../base/errors.js';
-import type { ByteFormat, ByteSource } from '../../base/read-bytes.js';
-import type { Host } from '../../core/engine-host.js';
+import type { Host } from '../../core/operation-host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { IngestResult } from './ingest.js';
 import { type BulkJob, type PutManyOptions, putMany } from './put-many.js';
-import type { Source } from './source.js';
+import type { Source } from './row-source.js';
 
 /**
  * An operation of a patch: an operation of Replicache, or a change from `diff`, `changes` or `watch`. Other members are

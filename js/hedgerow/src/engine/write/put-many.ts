@@ -1,15 +1,16 @@
 /** Bulk puts and deletes: takes rows from a source, slice by slice. */
 
+import { checkSignal } from '../../base/abort-signal.js';
+import type { ByteFormat, ByteSource } from '../../base/byte-source.js';
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { checkKey } from '../../base/key.js';
 import { encodeRange, type KeyRange } from '../../base/range.js';
-import type { ByteFormat, ByteSource } from '../../base/read-bytes.js';
 import { turn } from '../../base/scheduler.js';
-import { checkSignal } from '../../base/signal.js';
-import type { Host } from '../../core/engine-host.js';
+import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
+import { Reporter, takeAsyncRows, takeBytes, takeRows } from './feed-source-to-ingest.js';
 import {
   abandonOnError,
   Ingest,
@@ -18,9 +19,8 @@ import {
   type IngestResult,
   type Progress,
 } from './ingest.js';
-import { Reporter, takeAsyncRows, takeBytes, takeRows } from './intake.js';
 import { type KeySelector, RowGatherer } from './row-gatherer.js';
-import { endSource, isAtHand, type OpenSource, openSource, type Source } from './source.js';
+import { endSource, isAtHand, type OpenSource, openSource, type Source } from './row-source.js';
 
 /** Options of a bulk put. */
 export interface PutManyOptions<Row> {

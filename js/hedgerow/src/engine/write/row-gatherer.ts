@@ -1,10 +1,11 @@
 /** Turns the rows of `putMany` into blocks that fit in a slice. */
+
+import { checkKept, isBytes, stringify } from '../../base/check-value.js';
 import { HedgerowError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
-import { kindOf } from '../../base/kind.js';
+import { kindOf } from '../../base/runtime-type-checks.js';
 import { SlicePace } from '../../base/scheduler.js';
-import { checkKept, isBytes, stringify } from '../../base/value.js';
-import { ROWS_IN_MS } from '../../core/speed.js';
+import { ROWS_IN_MS } from '../../core/assumed-speed.js';
 import type { Block } from './ingest.js';
 
 /** A JSON pointer to the key of a row, or a function of the row. */

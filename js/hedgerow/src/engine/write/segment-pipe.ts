@@ -3,7 +3,7 @@ import { MAX_IN_FLIGHT_BYTES } from '../../base/limits.js';
 import { turn } from '../../base/scheduler.js';
 import { type MadeSegment, removeSegment, takeSegment } from '../../core/calls/segment-calls.js';
 import type { Op } from '../../core/engine.js';
-import { endSlice, type Host, type SliceTimes } from '../../core/engine-host.js';
+import { endSlice, type Host, type SliceTimes } from '../../core/operation-host.js';
 import type { WriteBatch } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from '../history/branch-head.js';

@@ -1,8 +1,8 @@
+import { committing } from '../../base/abort-signal.js';
+import { isBytes, stringify } from '../../base/check-value.js';
 import { HedgerowError, isRefusal } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
-import { committing } from '../../base/signal.js';
-import { isBytes, stringify } from '../../base/value.js';
-import type { Host } from '../../core/engine-host.js';
+import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead, Overrides } from '../history/branch-head.js';
 import { PendingEdits } from '../history/pending-edits.js';

@@ -2,7 +2,7 @@
 
 import { isMissing } from '../../base/errors.js';
 import { turn } from '../../base/scheduler.js';
-import type { Host } from '../../core/engine-host.js';
+import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { JointMoves } from '../history/joint-moves.js';

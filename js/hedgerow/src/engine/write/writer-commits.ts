@@ -2,7 +2,7 @@
 import { hex } from '../../base/hex.js';
 import { turn } from '../../base/scheduler.js';
 import { type Block, Ingest, type IngestCommit, type IngestResult } from './ingest.js';
-import { BLOCK_UNITS, type WriterBuffer } from './writer-buffer.js';
+import { BLOCK_UNITS, type WriterBuffer } from './writer-buffer-types.js';
 
 /** The commits of one writer. */
 export class WriterCommits {

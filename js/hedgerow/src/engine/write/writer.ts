@@ -1,10 +1,10 @@
+import { isBytes, stringify } from '../../base/check-value.js';
 import { disposable } from '../../base/disposable.js';
+import { part } from '../../base/dynamic-import.js';
 import { HedgerowError } from '../../base/errors.js';
+import { ReleaseRegistry } from '../../base/finalization-registry.js';
 import { checkKey } from '../../base/key.js';
-import { part } from '../../base/parts.js';
-import { ReleaseRegistry } from '../../base/release-registry.js';
-import { isBytes, stringify } from '../../base/value.js';
-import type { Host } from '../../core/engine-host.js';
+import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { IngestResult } from './ingest.js';
@@ -13,7 +13,7 @@ import {
   type BufferedRow,
   type WriterBuffer,
   type WriterContext,
-} from './writer-buffer.js';
+} from './writer-buffer-types.js';
 import type { WriterCommits } from './writer-commits.js';
 
 /** Loads the code that commits, when a writer first has rows to write. */

@@ -12,7 +12,7 @@ import {
   untracked,
 } from '@angular/core';
 import type { LiveStatus } from '../types.js';
-import { type Args, type LiveCall, ObservedQuery } from './observed.js';
+import { type Args, type LiveCall, ObservedQuery } from './observed-query.js';
 import { readArgs } from './reactive-args.js';
 
 /** The injector to use outside of an injection context. */

@@ -15,7 +15,7 @@ import type {
   Watchable,
 } from '../types.js';
 import { createAngularState, type Within } from './angular-state.js';
-import { type Args, COUNT, ROW, ROWS } from './observed.js';
+import { type Args, COUNT, ROW, ROWS } from './observed-query.js';
 import type { Entry, LiveIndexEntry, MaybeGetter, Nullish } from './types.js';
 
 export type { Within };

@@ -3,7 +3,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { later } from '../../base/timeout.js';
 import type { LiveStatus } from '../types.js';
-import { type Args, type LiveCall, ObservedQuery } from './observed.js';
+import { type Args, type LiveCall, ObservedQuery } from './observed-query.js';
 
 /**
  * Returns the query of a component, the same one for equal arguments. It is replaced once a render is committed, so

@@ -1,6 +1,6 @@
 /** Arguments that may be functions, and states whose members are followed where they are read. */
 
-import type { Args } from './observed.js';
+import type { Args } from './observed-query.js';
 
 /** Returns the present values of the arguments. */
 export const readArgs = (args: Args): Args =>

@@ -3,7 +3,7 @@
 import { createEffect, createMemo, createSignal, onCleanup, onMount, sharedConfig } from 'solid-js';
 import { isServer } from 'solid-js/web';
 import type { LiveStatus } from '../types.js';
-import { type Args, type LiveCall, ObservedQuery } from './observed.js';
+import { type Args, type LiveCall, ObservedQuery } from './observed-query.js';
 import { readArgs, trackMembers } from './reactive-args.js';
 
 /** Returns the state to show, which is `loading` on a server and until hydration has ended. */

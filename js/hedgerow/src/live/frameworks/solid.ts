@@ -2,7 +2,7 @@
  * Lists, rows and counts for Solid, kept up to date until their owner is disposed. Arguments may be functions; signals
  * that these read are followed.
  */
-import { COUNT, ROW, ROWS } from './observed.js';
+import { COUNT, ROW, ROWS } from './observed-query.js';
 import { createSolidState } from './solid-state.js';
 import type { UseLive, UseLiveCount, UseLiveRow } from './types.js';
 

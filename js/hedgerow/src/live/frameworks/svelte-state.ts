@@ -2,7 +2,7 @@
 
 import { createSubscriber } from 'svelte/reactivity';
 import type { LiveStatus } from '../types.js';
-import { type Args, type LiveCall, ObservedQuery } from './observed.js';
+import { type Args, type LiveCall, ObservedQuery } from './observed-query.js';
 import { readArgs, trackMembers } from './reactive-args.js';
 
 /** Returns the state to show, which is `loading` on a server. */

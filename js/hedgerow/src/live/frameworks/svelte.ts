@@ -2,7 +2,7 @@
  * Lists, rows and counts for Svelte 5, kept up to date as long as a template or an effect shows them. Arguments may be
  * functions; state that these read is followed. Works in plain JavaScript, within components and outside.
  */
-import { COUNT, ROW, ROWS } from './observed.js';
+import { COUNT, ROW, ROWS } from './observed-query.js';
 import { createSvelteState } from './svelte-state.js';
 import type { UseLive, UseLiveCount, UseLiveRow } from './types.js';
 

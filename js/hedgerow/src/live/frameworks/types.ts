@@ -1,6 +1,6 @@
 /** The types of the arguments and results of bindings. */
 
-import type { SecondaryKey } from '../../core/indexes/columns.js';
+import type { SecondaryKey } from '../../core/indexes/index-entries.js';
 import type {
   LiveCountRange,
   LiveCountState,

@@ -13,7 +13,7 @@ import {
   watch,
 } from 'vue';
 import type { LiveStatus } from '../types.js';
-import { type Args, type LiveCall, ObservedQuery } from './observed.js';
+import { type Args, type LiveCall, ObservedQuery } from './observed-query.js';
 
 /** Returns the state to show, which is `loading` on a server and until hydration has ended. */
 export function createVueState<State extends LiveStatus>(

@@ -14,7 +14,7 @@ import type {
   LiveTable,
   Watchable,
 } from '../types.js';
-import { type Args, COUNT, ROW, ROWS } from './observed.js';
+import { type Args, COUNT, ROW, ROWS } from './observed-query.js';
 import type { Entry, LiveIndexEntry, Nullish } from './types.js';
 import { createVueState } from './vue-state.js';
 

@@ -2,7 +2,7 @@
  * Segments as Blobs: a get of the record reads no bytes, and a slice of it reads a part, many in parallel. Figures are
  * in `docs/browsers.md`, "Records of raw IndexedDB".
  */
-import { isChromium, isGecko } from '../../base/engine-name.js';
+import { isChromium, isGecko } from '../../base/browser-engine.js';
 import type { SegmentRequest } from '../segment-store.js';
 
 /** An engine as storage sees it. */

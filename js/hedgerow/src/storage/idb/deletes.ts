@@ -8,6 +8,7 @@ import { sameBytes } from '../../base/bytes.js';
 import { MIN_HISTORY } from '../../base/limits.js';
 import type { Fence } from '../segment-store.js';
 import { runIdbTransaction, type TransactionWork, whenAll } from './idb-transaction.js';
+import { putting, REFS } from './put-segments.js';
 import {
   BARE_LENGTH,
   carriedBy,
@@ -17,9 +18,8 @@ import {
   movesFrom,
   readRecordBytes,
   refOf,
-} from './journal.js';
-import { ownerOf } from './pieces.js';
-import { putting, REFS } from './put-segments.js';
+} from './ref-journal.js';
+import { ownerOf } from './segment-pieces.js';
 
 /**
  * Deletes the tables of segments, and the moves that carry some. A ref must not lose its last moves. So for a move that

@@ -1,11 +1,11 @@
 /** One transaction of IndexedDB as a promise, which rejects with the real cause. */
 import type { Durability } from '../segment-store.js';
-import { goneOf, unlessGone } from './factory.js';
 import { buildLostError } from './failures.js';
+import { goneOf, unlessGone } from './replace-lost-indexeddb.js';
 
 /** The object stores that hold data. */
 export const STORES = ['segments', 'tables', 'refs'] as const;
-/** All object stores, including the copies: see `joined-tables.ts`. */
+/** All object stores, including the copies: see `joined-segment-tables.ts`. */
 export const ALL_STORES = [...STORES, 'joined'] as const;
 export type StoreName = (typeof ALL_STORES)[number];
 

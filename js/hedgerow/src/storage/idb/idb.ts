@@ -1,17 +1,17 @@
 /**
  * The browser's adapter: one IndexedDB database for each store, with four object stores and no index. `tables` maps an
  * id to bytes; `segments` has bytes, a Blob or pieces, see `read-segments.ts`; `refs` is a journal of moves, see
- * `journal.ts`, and maps `COUNTER_KEY` to the last number of `reserve`; `joined` has a copy of many tables, see
- * `joined-tables.ts`.
+ * `ref-journal.ts`, and maps `COUNTER_KEY` to the last number of `reserve`; `joined` has a copy of many tables, see
+ * `joined-segment-tables.ts`.
  *
  * Each stored table has its segment, and each ref all that it needs, whatever an engine makes of a transaction that
  * finds no space: see `idb-transaction.ts`.
  */
 
+import { optionsOf } from '../../base/check-options.js';
+import { part } from '../../base/dynamic-import.js';
 import { isFull } from '../../base/errors.js';
 import { type Locks, localLocks } from '../../base/locks.js';
-import { optionsOf } from '../../base/options.js';
-import { part } from '../../base/parts.js';
 import type {
   Fence,
   Ref,
@@ -26,12 +26,12 @@ import type {
 import { engine, Handles } from './blobs.js';
 import { DatabaseConnection, destroyDatabase } from './database-connection.js';
 import { databaseName } from './database-name.js';
+import type { StoreSpace, Task } from './free-store-space.js';
 import { runIdbTransaction } from './idb-transaction.js';
-import { buildMalformedError, COUNTER_KEY, isWhole, type MoveKey } from './journal.js';
 import { loadContents } from './load-contents.js';
 import { REFS } from './put-segments.js';
 import { readAll } from './read-segments.js';
-import type { StoreSpace, Task } from './store-space.js';
+import { buildMalformedError, COUNTER_KEY, isWhole, type MoveKey } from './ref-journal.js';
 import { moveOnce, writeOnce } from './writes.js';
 
 /** Options of stores in IndexedDB. */
@@ -210,7 +210,7 @@ class IdbSegmentStore implements SegmentStore {
 }
 
 /** Loads the code for deletions, full storage and repairs. */
-export const loadRest = () => part(() => import('./store-space.js'));
+export const loadRest = () => part(() => import('./free-store-space.js'));
 
 function exact(batch: WriteBatch): WriteBatch {
   const segments = batch.segments.map(({ id, segmentBytes, tableBytes }) => ({

@@ -4,7 +4,8 @@ import { toUint8Array } from '../../base/bytes.js';
 import type { Ref, Since, StoreContents, TableRecord } from '../segment-store.js';
 import type { Handles } from './blobs.js';
 import { runIdbTransaction, whenAll } from './idb-transaction.js';
-import { canJoin, JOINED_KEY, JoinedTables } from './joined-tables.js';
+import { canJoin, JOINED_KEY, JoinedTables } from './joined-segment-tables.js';
+import { REFS } from './put-segments.js';
 import {
   buildMalformedError,
   carriedBy,
@@ -14,8 +15,7 @@ import {
   type MoveKey,
   movesSince,
   refOf,
-} from './journal.js';
-import { REFS } from './put-segments.js';
+} from './ref-journal.js';
 
 /** The number of tables to request before their keys are known: all tables of a store of about 50 MB. */
 const FIRST_TABLES = 16;

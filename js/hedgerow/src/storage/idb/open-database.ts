@@ -4,7 +4,13 @@
  */
 import { IDB_FORMAT } from '../../base/limits.js';
 import { within } from '../../base/timeout.js';
-import { currentFactory, type Factory, goneOf, renewAfter, unlessGone } from './factory.js';
+import {
+  currentFactory,
+  type Factory,
+  goneOf,
+  renewAfter,
+  unlessGone,
+} from './replace-lost-indexeddb.js';
 
 export interface OpeningEvents {
   /** Called for a new database. `tx.abort()` gives up. */

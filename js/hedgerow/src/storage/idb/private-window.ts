@@ -3,7 +3,7 @@
  * three engines refuse something there that they allow elsewhere. Loaded with the health of storage.
  */
 
-import { isGecko, isWebKit } from '../../base/engine-name.js';
+import { isGecko, isWebKit } from '../../base/browser-engine.js';
 import { within } from '../../base/timeout.js';
 import { runIdbTransaction } from './idb-transaction.js';
 import { deleteDatabase, openWithin } from './open-database.js';

@@ -3,7 +3,7 @@ import { leastBytesForParts } from '../../base/abi/size.js';
 import type { SegmentRecord } from '../segment-store.js';
 import { engine } from './blobs.js';
 import type { TransactionWork } from './idb-transaction.js';
-import { piecesOf } from './pieces.js';
+import { piecesOf } from './segment-pieces.js';
 
 /**
  * The object stores that small writes to `refs` lock. The writes do not touch `tables`, but its lock makes them wait

@@ -1,12 +1,12 @@
 /**
  * Reads segments, and parts of segments. A segment is one record of bytes, or carried by a move of a ref; one of 64 KiB
- * or more is a Blob (`blobs.ts`) or many records (`pieces.ts`), by the engine that wrote it.
+ * or more is a Blob (`blobs.ts`) or many records (`segment-pieces.ts`), by the engine that wrote it.
  */
 import { startInSlices } from '../../base/start-in-slices.js';
 import { type SegmentRequest, segmentOf } from '../segment-store.js';
 import { blobOf, type Handles, readBlob } from './blobs.js';
-import type { MoveKey } from './journal.js';
-import { type Bytes, lookAhead, lookUp } from './look-up.js';
+import { type Bytes, lookAhead, lookUp } from './look-up-segments.js';
+import type { MoveKey } from './ref-journal.js';
 
 /** Returns the bytes of an unreadable segment: the core takes them for damage, and looks for another copy. */
 const UNREADABLE = () => new Uint8Array();

@@ -4,8 +4,15 @@ import { sameBytes, toUint8Array } from '../../base/bytes.js';
 import type { RefMove, WriteBatch } from '../segment-store.js';
 import type { dropRefs } from './deletes.js';
 import { inTurn, runIdbTransaction, STORES, whenAll } from './idb-transaction.js';
-import { isCarried, listMoveKeys, type MoveKey, movesFrom, recordOf, sweptBy } from './journal.js';
 import { putting, REFS } from './put-segments.js';
+import {
+  isCarried,
+  listMoveKeys,
+  type MoveKey,
+  movesFrom,
+  recordOf,
+  sweptBy,
+} from './ref-journal.js';
 
 /** Writes segments that no ref needs yet. */
 export function writeOnce(db: IDBDatabase, { segments, durability }: WriteBatch): Promise<boolean> {

@@ -2,7 +2,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { type Locks, localLocks } from '../../base/locks.js';
 import { withLock } from '../../base/timeout.js';
-import { Role } from './role.js';
+import { CollectorRole } from './collector-role.js';
 
 /** A use that lasts until its release. */
 export interface Hold {
@@ -75,7 +75,7 @@ export async function pinCommit(
 /**
  * The commits and writers that a handle uses, announced so that no collection deletes them.
  *
- * One handle of a store is its collector, see `role.ts`, and knows what it uses itself. The others announce by the
+ * One handle of a store is its collector, see `collector-role.ts`, and knows what it uses itself. The others announce by the
  * names of locks what they use: `pin/<commit>` for a commit that they read. Every handle announces `writer/<number>`
  * while segments of that writer are stored and not committed. Locks end with their tab, so that a dead tab keeps no
  * commit. All requests are in shared mode, so that none waits.
@@ -88,7 +88,7 @@ export class Pins {
   /** `undefined` where no handle collects. */
   locks: Locks | undefined;
   readonly prefix: string;
-  readonly role: Role | undefined;
+  readonly role: CollectorRole | undefined;
   /** Commits in use here, once for each use. */
   readonly uses = new Set<Use>();
   /** Numbers of the writers at work here, with the count of changes of each. */
@@ -111,7 +111,7 @@ export class Pins {
       for (const use of this.uses) this.#tell(use);
       this.onRole();
     };
-    this.role = new Role(locks, this.prefix, { onGot, onHeld, onLost });
+    this.role = new CollectorRole(locks, this.prefix, { onGot, onHeld, onLost });
   }
 
   /**

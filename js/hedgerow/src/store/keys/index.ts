@@ -4,8 +4,8 @@
  */
 import { HedgerowError } from '../../base/errors.js';
 import { checkKey, listOf } from '../../base/key.js';
-import { isList, kindOf } from '../../base/kind.js';
 import type { KeyRange } from '../../base/range.js';
+import { isList, kindOf } from '../../base/runtime-type-checks.js';
 import { encodeScalar, type Scalar, Tag } from '../../core/indexes/scalar.js';
 
 export { HedgerowError } from '../../base/errors.js';

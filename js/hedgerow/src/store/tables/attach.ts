@@ -1,14 +1,14 @@
 /** Puts tables on the handles of a store: itself, its branches, snapshots and transactions. */
 
+import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import { isPlain, kindOf } from '../../base/kind.js';
-import { optionsOf } from '../../base/options.js';
+import { isPlain, kindOf } from '../../base/runtime-type-checks.js';
 import type { IndexDefinitions } from '../../core/indexes/index-set.js';
 import type { Run, Transaction } from '../../engine/transaction/transaction.js';
 import type { Snapshot } from '../snapshot.js';
 import type { Store } from '../store.js';
 import { namedError, throwTableError } from './errors.js';
-import type { Migrations } from './migrate/migrations.js';
+import type { Migrations } from './migrate/migration-registry.js';
 import { Spec, type TableModules } from './spec.js';
 import { StoreTable } from './store-table.js';
 import type { StoreReads } from './table-context.js';

@@ -1,10 +1,10 @@
 /** `table()`: definitions with the types that are inferred from them. */
 
 import { HedgerowError } from '../../base/errors.js';
-import { isPlain, kindOf } from '../../base/kind.js';
-import type { DefinitionCheck, LooseDefinition } from './definition-check.js';
+import { isPlain, kindOf } from '../../base/runtime-type-checks.js';
+import type { DefinitionCheck, LooseDefinition } from './definition-fault-types.js';
 import { openTables } from './open-tables.js';
-import type { StandardSchema } from './schema.js';
+import type { StandardSchema } from './standard-schema.js';
 import type { OutputOf, Table, TakenBy } from './types.js';
 
 /** A function that takes the definition of a table whose rows have the type `Row`. */

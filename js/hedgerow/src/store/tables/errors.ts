@@ -1,7 +1,7 @@
 /** Errors that name the table, and the key, of the row at fault. */
 
 import { HedgerowError } from '../../base/errors.js';
-import { kindOf } from '../../base/kind.js';
+import { kindOf } from '../../base/runtime-type-checks.js';
 
 /** The codes of errors in arguments and rows. Other errors have facts of their own, and no table is at fault. */
 const CODES = /^(invalid-(key|value|row|argument|patch)|newer-version|sum-overflow)$/;

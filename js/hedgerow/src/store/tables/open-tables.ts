@@ -1,12 +1,17 @@
 /** Opens a store with tables. */
 
+import { optionsOf } from '../../base/check-options.js';
 import { isDevelopment } from '../../base/development.js';
-import { optionsOf } from '../../base/options.js';
 import type { OpenOptions } from '../open.js';
 import type { Store } from '../store.js';
 import { type Handle, TableSet } from './attach.js';
-import { loadCheckedRows, loadMigrations, loadSchemas, loadStructured } from './load-parts.js';
-import type { MigrationCalls } from './migrate/migrations.js';
+import type { MigrationCalls } from './migrate/migration-registry.js';
+import {
+  loadCheckedRows,
+  loadMigrations,
+  loadSchemas,
+  loadStructured,
+} from './on-demand-table-code.js';
 import { JSON_ROWS } from './row-format.js';
 import type { TableDefinition, Tables } from './types.js';
 

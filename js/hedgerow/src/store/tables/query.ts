@@ -1,22 +1,22 @@
 /** Queries of a table: conditions, an order and a window, read by an index. */
 
+import { checkSignal } from '../../base/abort-signal.js';
+import { checkNumber, optionsOf } from '../../base/check-options.js';
 import type { HedgerowError } from '../../base/errors.js';
-import { isPlain, kindOf } from '../../base/kind.js';
-import { checkNumber, optionsOf } from '../../base/options.js';
-import { scopeCalls } from '../../base/scope-calls.js';
-import { checkSignal } from '../../base/signal.js';
+import { mapInSlices } from '../../base/map-in-slices.js';
+import { isPlain, kindOf } from '../../base/runtime-type-checks.js';
 import { Slicer } from '../../base/slicer.js';
-import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher.js';
-import { eachInPlace } from './each-in-place.js';
+import { trackUnawaitedCalls } from '../../base/track-unawaited-calls.js';
+import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher-types.js';
 import { namedError, throwTableError } from './errors.js';
 import { iterateRows } from './iterate-rows.js';
-import { loadMatch } from './load-parts.js';
-import type { RowTest } from './match.js';
-import { planQuery, type QueryPlan } from './plan.js';
+import type { RowTest } from './match-row.js';
+import { loadMatch } from './on-demand-table-code.js';
+import { ALL, type Terms, withConditions } from './query-conditions.js';
+import { planQuery, type QueryPlan } from './query-plan.js';
 import { forwardRowChanges, type RowChange } from './row-changes.js';
 import type { Row } from './spec.js';
 import { callsIn, type TableContext } from './table-context.js';
-import { ALL, type Terms, withConditions } from './terms.js';
 
 /** The options of a read. */
 export interface ReadOptions {
@@ -37,7 +37,7 @@ export class TableQuery {
   readonly #place: TableContext;
   readonly #terms: Terms;
 
-  protected static readonly awaitedCalls = scopeCalls(
+  protected static readonly awaitedCalls = trackUnawaitedCalls(
     TableQuery,
     'toArray first at count delete',
     (query) => callsIn(query.#place),
@@ -159,7 +159,7 @@ export class TableQuery {
     const values = at.scan(this.#options(plan, options)).values();
     try {
       const rows = await values.toArray();
-      await eachInPlace(rows, spec.decode, options.signal);
+      await mapInSlices(rows, spec.decode, options.signal);
       return rows as Row[];
     } catch (cause) {
       return this.#throwNamed(cause);

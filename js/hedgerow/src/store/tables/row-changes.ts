@@ -1,9 +1,9 @@
 /** Changes of rows as the app has them. */
 
-import { report } from '../../base/report.js';
-import type { Change } from '../../engine/read/diff.js';
+import { report } from '../../base/call-callback-safely.js';
+import type { Change } from '../../engine/read/decode-diff.js';
 import { makeRows, type Rows } from '../../engine/read/scan.js';
-import type { RowTest } from './match.js';
+import type { RowTest } from './match-row.js';
 import type { Row, Spec } from './spec.js';
 
 /** A change of a row of a table. */

@@ -1,7 +1,7 @@
 /** The ways to keep the rows of a table, and the forms of their members in index columns. */
 
 import { HedgerowError } from '../../base/errors.js';
-import { isRevoked, kindOf } from '../../base/kind.js';
+import { isRevoked, kindOf } from '../../base/runtime-type-checks.js';
 import { throwTableError } from './errors.js';
 
 /** A row as the app has it. */
@@ -34,7 +34,9 @@ export interface FormatModules {
   /** Absent if no table is structured. */
   readonly structured?: RowFormat | undefined;
   /** Absent if no table has a schema. */
-  readonly schemas?: Pick<typeof import('./schema.js'), 'isSchema' | 'validateRow'> | undefined;
+  readonly schemas?:
+    | Pick<typeof import('./standard-schema.js'), 'isSchema' | 'validateRow'>
+    | undefined;
 }
 
 /** Returns the format that a definition names. Throws `invalid-argument`. */

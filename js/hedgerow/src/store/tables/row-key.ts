@@ -2,12 +2,12 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
-import { kindOf } from '../../base/kind.js';
 import { buildKeyRange, type KeyRange } from '../../base/range.js';
-import { type IndexRange, positionsOf } from '../../core/indexes/columns.js';
+import { kindOf } from '../../base/runtime-type-checks.js';
 import { indexOf } from '../../core/indexes/definition.js';
+import { type IndexRange, positionsOf } from '../../core/indexes/index-entries.js';
 import { encodeScalar } from '../../core/indexes/scalar.js';
-import { pointerTo } from './pointer.js';
+import { pointerTo } from './column-json-pointer.js';
 
 /** The way in which the keys of a table are made. */
 export interface RowKeys {

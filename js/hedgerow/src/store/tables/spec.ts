@@ -1,17 +1,17 @@
 /** The checked definition of a table: how its rows are keyed, kept and indexed. */
 
+import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { freezeShared } from '../../base/freeze-shared.js';
 import { checkKey } from '../../base/key.js';
-import { isPlain, kindOf, memberOf } from '../../base/kind.js';
-import { optionsOf } from '../../base/options.js';
+import { isPlain, kindOf, memberOf } from '../../base/runtime-type-checks.js';
 import type { IndexColumn, IndexDefinition } from '../../core/indexes/definition.js';
 import { indexesOf } from '../../core/indexes/index-set.js';
+import { pointerOf, pointerTo, wordsIn } from './column-json-pointer.js';
 import { namedError, throwTableError } from './errors.js';
-import { pointerOf, pointerTo, wordsIn } from './pointer.js';
 import { checkRow, type FormatModules, keptOf, type Row, type RowFormat } from './row-format.js';
 import { encodedKeys, plainKeys, type RowKeys } from './row-key.js';
-import type { StandardSchema } from './schema.js';
+import type { StandardSchema } from './standard-schema.js';
 import type { TableDefinition } from './types.js';
 
 /** The member of a stored row that has the version of its form; rows without it have version 1. */

@@ -1,22 +1,22 @@
 /** A table of a store, or of a branch of one. */
 
+import type { ByteSource } from '../../base/byte-source.js';
+import { optionsOf } from '../../base/check-options.js';
 import { OWN } from '../../base/internal-symbols.js';
-import { optionsOf } from '../../base/options.js';
 import { buildKeyRange, isRange } from '../../base/range.js';
-import type { ByteSource } from '../../base/read-bytes.js';
 import type { Rows } from '../../engine/read/scan.js';
 import type { TransactionOptions } from '../../engine/transaction/run.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
-import type { WatchOptions } from '../../engine/watch/watcher.js';
+import type { WatchOptions } from '../../engine/watch/watcher-types.js';
 import type { IngestResult } from '../../engine/write/ingest.js';
 import type { PatchOperation } from '../../engine/write/patch.js';
-import type { Source } from '../../engine/write/source.js';
+import type { Source } from '../../engine/write/row-source.js';
 import type { Store } from '../store.js';
-import { encodeTableRow, type RowEdit, updateTableRow } from './edit.js';
+import { type LoadOptions, loadTableRows } from './bulk-load-rows.js';
+import { encodeTableRow, type RowEdit, updateTableRow } from './edit-row.js';
 import { namedError } from './errors.js';
-import { type LoadOptions, loadTableRows } from './load.js';
-import type { MigrationTrial } from './migrate/bring-forward.js';
-import type { Migrations } from './migrate/migrations.js';
+import type { MigrationTrial } from './migrate/migrate-rows-in-batches.js';
+import type { Migrations } from './migrate/migration-registry.js';
 import type { MigrationProgress } from './migrate/migrator.js';
 import { TableQuery } from './query.js';
 import { changesOfRows, type RowChange } from './row-changes.js';

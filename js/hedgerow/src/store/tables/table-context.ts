@@ -1,9 +1,9 @@
 /** The places where the rows of a table are read and written: a store, a branch, a snapshot or a transaction. */
 
-import type { FunctionCalls } from '../../base/function-calls.js';
 import type { KeyRange } from '../../base/range.js';
-import type { IndexRange } from '../../core/indexes/columns.js';
-import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher.js';
+import type { UnawaitedCalls } from '../../base/unawaited-calls.js';
+import type { IndexRange } from '../../core/indexes/index-entries.js';
+import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher-types.js';
 import type { Spec } from './spec.js';
 
 /** The reads that all these places have. */
@@ -21,7 +21,7 @@ export interface StoreReads {
 }
 
 /** Returns the calls of a transaction's function that a table in it belongs to, and the name of the table in errors. */
-export function callsIn({ calls, spec }: TableContext): [FunctionCalls, string] | undefined {
+export function callsIn({ calls, spec }: TableContext): [UnawaitedCalls, string] | undefined {
   return calls && [calls, `tx.${spec.name}`];
 }
 
@@ -30,7 +30,7 @@ export interface TableContext {
   readonly spec: Spec;
   readonly at: StoreReads;
   /** The calls of the function of a transaction. */
-  readonly calls?: FunctionCalls;
+  readonly calls?: UnawaitedCalls;
   /** The store or branch, for live queries. */
   readonly store?: object;
   /** Resolves when indexes list all rows by their newest form; rejects with `not-ready` if the read does not wait. */

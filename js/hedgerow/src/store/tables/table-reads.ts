@@ -2,14 +2,14 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import { checkKeys } from '../../base/key.js';
+import { mapInSlices } from '../../base/map-in-slices.js';
 import { buildKeyRange } from '../../base/range.js';
-import { scopeCalls } from '../../base/scope-calls.js';
-import { eachInPlace } from './each-in-place.js';
+import { trackUnawaitedCalls } from '../../base/track-unawaited-calls.js';
 import { describeKey, keyText, namedError, throwTableError } from './errors.js';
 import { type ReadOptions, TableQuery } from './query.js';
+import { ALL } from './query-conditions.js';
 import type { Row, Spec } from './spec.js';
 import { callsIn, type TableContext } from './table-context.js';
-import { ALL } from './terms.js';
 
 /** A table of a snapshot: the part that tables of stores and transactions share. */
 export class TableReads {
@@ -17,7 +17,7 @@ export class TableReads {
   readonly place: TableContext;
   protected readonly spec: Spec;
 
-  protected static readonly awaitedCalls = scopeCalls(
+  protected static readonly awaitedCalls = trackUnawaitedCalls(
     TableReads,
     'get getMany has rank',
     ({ place }) => callsIn(place),
@@ -68,7 +68,7 @@ export class TableReads {
   async getMany(keys: Iterable<unknown>): Promise<(Row | undefined)[]> {
     const list = this.keysOf('getMany', keys);
     const found = await this.place.at.getMany(list).catch(this.throwNamed);
-    await eachInPlace(found, this.spec.decodeFound);
+    await mapInSlices(found, this.spec.decodeFound);
     return found as (Row | undefined)[];
   }
 

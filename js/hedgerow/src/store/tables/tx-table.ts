@@ -1,10 +1,10 @@
 /** A table in a transaction. */
 
-import type { FunctionCalls } from '../../base/function-calls.js';
 import { isRange } from '../../base/range.js';
-import { scopeCalls } from '../../base/scope-calls.js';
+import { trackUnawaitedCalls } from '../../base/track-unawaited-calls.js';
+import type { UnawaitedCalls } from '../../base/unawaited-calls.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
-import { encodeTableRow, type RowEdit, updateTableRow } from './edit.js';
+import { encodeTableRow, type RowEdit, updateTableRow } from './edit-row.js';
 import { namedError } from './errors.js';
 import type { Row, Spec } from './spec.js';
 import { callsIn, type StoreReads } from './table-context.js';
@@ -14,7 +14,7 @@ import { refuseExisting, TableReads } from './table-reads.js';
 export class TxTable extends TableReads {
   readonly #tx: Transaction;
 
-  protected static override readonly awaitedCalls = scopeCalls(
+  protected static override readonly awaitedCalls = trackUnawaitedCalls(
     TxTable,
     'insert update deleteMany',
     ({ place }) => callsIn(place),
@@ -24,7 +24,7 @@ export class TxTable extends TableReads {
     tx: Transaction,
     spec: Spec,
     whenReady: (at: StoreReads) => Promise<void>,
-    calls: FunctionCalls,
+    calls: UnawaitedCalls,
   ) {
     super({
       spec,

@@ -1,7 +1,7 @@
 /** The types of tables, which are inferred from definitions. */
 
-import type { StandardSchema } from './schema.js';
-import type { Codec } from './values/codec.js';
+import type { StandardSchema } from './standard-schema.js';
+import type { Codec } from './values/app-codec-types.js';
 
 /** A value of a column of a key. */
 export type KeyPart = string | number | boolean;

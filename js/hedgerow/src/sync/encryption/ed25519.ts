@@ -1,9 +1,9 @@
 /** Ed25519 by WebCrypto: its keys and signatures, the hash that is signed, and the error of engines without it. */
 
-import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
-import { isZero } from '../remote/format/cursor.js';
+import { isByteArray } from '../../base/is-byte-array.js';
+import { isZero } from '../remote/format/field-codec.js';
 import { SIGNATURE_BYTES } from '../remote/format/format-limits.js';
 import { isKeyFor, KEY_BYTES } from './hkdf.js';
 import { subtle, toUnsharedBytes } from './web-crypto.js';

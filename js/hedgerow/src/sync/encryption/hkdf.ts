@@ -1,8 +1,8 @@
 /** Derives keys from one key by HKDF-SHA256; no derived key reveals another. */
 
-import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
-import { memberOf } from '../../base/kind.js';
+import { isByteArray } from '../../base/is-byte-array.js';
+import { memberOf } from '../../base/runtime-type-checks.js';
 import { subtle, toUnsharedBytes } from './web-crypto.js';
 
 /** Bytes of an app's key. */

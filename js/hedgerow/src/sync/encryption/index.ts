@@ -1,6 +1,6 @@
 /** `hedgerow/encryption`: keys, which seal stores where they are kept, and seal and sign the objects of remotes. */
 
-export type { RemoteEncryption } from '../remote/format/suite.js';
+export type { RemoteEncryption } from '../remote/format/cipher-suite.js';
 export type { AtRestKey } from './at-rest/app-key.js';
 export { atRest } from './at-rest/at-rest.js';
 export { type RotateOptions, rotateKey } from './at-rest/rotate.js';

@@ -1,7 +1,7 @@
 /** Makes a key from a passphrase by PBKDF2-SHA256: WebCrypto has no function that costs an attacker memory. */
 
-import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
+import { isByteArray } from '../../base/is-byte-array.js';
 import { importKey, KEY_BYTES } from './hkdf.js';
 import { subtle, toUnsharedBytes } from './web-crypto.js';
 

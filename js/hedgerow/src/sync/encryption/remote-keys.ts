@@ -4,10 +4,11 @@
  */
 
 import { sameBytes } from '../../base/bytes.js';
+import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError, type RemoteKind } from '../../base/errors.js';
 import { LONE_SURROGATE, utf8Length } from '../../base/key.js';
-import { optionsOf } from '../../base/options.js';
-import { askApp } from '../remote/ask-app.js';
+import { askApp } from '../remote/ask-app-credentials.js';
+import type { ObjectSeal, RemoteEncryption, Scope, Suite } from '../remote/format/cipher-suite.js';
 import {
   CHECK_BYTES,
   ENVELOPE_BYTES,
@@ -15,7 +16,6 @@ import {
   type ObjectEnvelope,
   SEALED_SUITE,
 } from '../remote/format/envelope.js';
-import type { ObjectSeal, RemoteEncryption, Scope, Suite } from '../remote/format/suite.js';
 import { frameKey, openFrame, sealFrame, TAG_BYTES } from './aead.js';
 import { deriveBytes, KEY_BYTES, type RootKey, rootKey } from './hkdf.js';
 import { padBytes, paddedLength, unpadBytes } from './padding.js';

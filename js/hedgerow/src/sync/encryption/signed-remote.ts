@@ -1,10 +1,11 @@
 /** Signs heads: a reader of a remote can check that a holder of the private key wrote what it shows. */
 
+import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { LONE_SURROGATE } from '../../base/key.js';
-import { isList } from '../../base/kind.js';
-import { optionsOf } from '../../base/options.js';
-import { invalidRemote } from '../remote/format/cursor.js';
+import { isList } from '../../base/runtime-type-checks.js';
+import { checkedRemote } from '../remote/checked-remote.js';
+import { invalidRemote } from '../remote/format/field-codec.js';
 import {
   hashedBytes,
   readSigned,
@@ -12,7 +13,6 @@ import {
   withSignature,
 } from '../remote/format/signed-head.js';
 import type { ReadHeadOptions, Remote, RemoteHead } from '../remote/remote.js';
-import { checkedRemote } from '../remote/remote-check.js';
 import {
   isSignatureOf,
   type PrivateKey,

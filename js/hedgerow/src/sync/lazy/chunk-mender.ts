@@ -2,21 +2,21 @@
 
 import { concatBytes } from '../../base/bytes.js';
 import { unhex } from '../../base/hex.js';
-import { type LazyEngine, lazyEngine } from '../../core/lazy-engine.js';
+import { type LazyCloneCalls, lazyCloneCalls } from '../../core/calls/lazy-clone-calls.js';
 import type { ChunkMender } from '../../engine/repair/types.js';
-import type { ChunkFault, Inspection } from '../../engine/verify/verify.js';
+import type { ChunkFault, Inspection } from '../../engine/verify/verify-commit.js';
 import type { SyncContext } from '../link/context.js';
 import type { DeltaBytes } from '../link/delta.js';
 import { HeadObjects } from '../link/head-objects.js';
-import { hashPrefix } from '../remote/format/directory.js';
 import type { HeadRecord } from '../remote/format/head-record.js';
-import { CheckpointSource } from './checkpoint-source.js';
-import type { LayerParts } from './directories.js';
-import { store, storeAgain } from './store-segments.js';
+import { hashPrefix } from '../remote/format/layer-directory.js';
+import { CheckpointReader } from './checkpoint-reader.js';
+import type { LayerParts } from './read-layer-directory.js';
+import { store, storeAgain } from './write-fetched-segments.js';
 
 /** Makes the function that a repair calls. */
 export function menderOf(context: SyncContext): ChunkMender {
-  const source = new CheckpointSource(context);
+  const source = new CheckpointReader(context);
   return async (inspection, faults) => {
     let fetched = 0;
     for (const fault of faults) {
@@ -32,14 +32,14 @@ const utf8 = (text: string) => new TextEncoder().encode(text);
 /** Mends one damaged chunk. */
 class Mender {
   readonly #context: SyncContext;
-  readonly #source: CheckpointSource;
+  readonly #source: CheckpointReader;
   readonly #inspection: Inspection;
   readonly #fault: ChunkFault;
   readonly #hashBytes: Uint8Array;
 
   constructor(
     context: SyncContext,
-    source: CheckpointSource,
+    source: CheckpointReader,
     inspection: Inspection,
     fault: ChunkFault,
   ) {
@@ -82,7 +82,7 @@ class Mender {
   async #findRows(head: HeadRecord, lte: string): Promise<boolean> {
     const { shared } = this.#inspection.branchHead;
     await shared.prepareIds();
-    const core = await lazyEngine(shared.host);
+    const core = await lazyCloneCalls(shared.host);
     const op = core.leaves();
     let isMade = false;
     try {
@@ -99,7 +99,7 @@ class Mender {
     return isMade;
   }
 
-  #make(core: LazyEngine, op: number, lastKey: Uint8Array): boolean {
+  #make(core: LazyCloneCalls, op: number, lastKey: Uint8Array): boolean {
     const { kind, rows = 0 } = this.#fault;
     const hashBytes = this.#hashBytes;
     if (kind === 'value') return core.makeValue(op, hashBytes, lastKey);

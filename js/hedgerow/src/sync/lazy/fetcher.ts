@@ -5,19 +5,19 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import { turn } from '../../base/scheduler.js';
-import { type LazyEngine, lazyEngine } from '../../core/lazy-engine.js';
-import type { SharedStore } from '../../engine/history/shared-store.js';
+import { type LazyCloneCalls, lazyCloneCalls } from '../../core/calls/lazy-clone-calls.js';
+import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
 import type { SegmentPart } from '../../storage/segment-store.js';
 import type { HashFunction } from '../remote/format/content-names.js';
-import { hashPrefix } from '../remote/format/directory.js';
-import type { CheckpointSource } from './checkpoint-source.js';
+import { hashPrefix } from '../remote/format/layer-directory.js';
+import type { CheckpointReader } from './checkpoint-reader.js';
 import { compareBytes } from './compare-bytes.js';
-import type { LayerParts, NodePlace, RowPlace } from './directories.js';
 import { FrameReadahead } from './frame-readahead.js';
+import { addChildren, type FarNode, type FarNodeIndex } from './lazy-segment-table.js';
 import type { LazySegments } from './lazy-segments.js';
-import { Parents } from './parents.js';
-import { type Chunks, store, storeAgain } from './store-segments.js';
-import { addChildren, type FarNode, type FarNodeIndex } from './table.js';
+import type { LayerParts, NodePlace, RowPlace } from './read-layer-directory.js';
+import { RemoteNodeIndex } from './remote-node-index.js';
+import { type Chunks, store, storeAgain } from './write-fetched-segments.js';
 
 /** Frames of rows whose leaves are made at once. */
 const FRAMES_AT_ONCE = 16;
@@ -40,8 +40,8 @@ interface Run {
 
 export class Fetcher {
   readonly #shared: SharedStore;
-  readonly #source: CheckpointSource;
-  readonly #parents: Parents;
+  readonly #source: CheckpointReader;
+  readonly #parents: RemoteNodeIndex;
   readonly #hash: HashFunction;
   readonly #mends = new Map<FarNodeIndex, Promise<void>>();
   /** The last leaves that were made, by their hashes in hexadecimal. */
@@ -52,12 +52,12 @@ export class Fetcher {
   constructor(
     shared: SharedStore,
     segments: LazySegments,
-    source: CheckpointSource,
+    source: CheckpointReader,
     hash: HashFunction,
   ) {
     this.#shared = shared;
     this.#source = source;
-    this.#parents = new Parents(segments, hash);
+    this.#parents = new RemoteNodeIndex(segments, hash);
     this.#hash = hash;
   }
 
@@ -129,7 +129,7 @@ export class Fetcher {
       if (isAll && places.length < left.length) throw buildChangedRowsError(left[0] as Target);
       if (layers[0] !== undefined) this.#lookAheadNodes(layers[0], places);
       const frames = await Promise.all(this.#source.frames(places));
-      const core = await lazyEngine(this.#shared.host);
+      const core = await lazyCloneCalls(this.#shared.host);
       for (const frame of new Set(frames)) core.landNodes(frame);
       made = new Map([...made, ...(await store(this.#shared, core))]);
       // A node that is here, and damaged, was not taken.
@@ -180,7 +180,7 @@ export class Fetcher {
     const once = [...new Map(places.map((place) => [`${place.path} ${place.range.from}`, place]))];
     const frames = await Promise.all(this.#source.frames(once.map(([, place]) => place)));
     const { host } = this.#shared;
-    const core = await lazyEngine(host);
+    const core = await lazyCloneCalls(host);
     const op = core.leaves();
     let startMs = performance.now();
     const rest = async () => {
@@ -210,7 +210,7 @@ export class Fetcher {
     return made;
   }
 
-  #end(core: LazyEngine, op: number): Promise<Chunks> {
+  #end(core: LazyCloneCalls, op: number): Promise<Chunks> {
     core.free(op);
     return store(this.#shared, core);
   }

@@ -4,19 +4,19 @@
  * the remote may have lost the rest.
  */
 
+import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
-import { checkSignal } from '../../base/signal.js';
 import { attempt } from '../../engine/branches/merge.js';
 import { nowOther } from '../../engine/branches/revert.js';
 import { type ConflictDecisions as Decided, ThreeWay } from '../../engine/branches/three-way.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
-import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import { DecisionLog } from '../link/conflict-log.js';
+import { decide } from '../link/conflict-policy.js';
 import type { MergeCounts, SyncJob, SyncParts } from '../link/context.js';
 import { areSameRows } from '../link/delta.js';
-import { mergeIn, takeCommit } from '../link/merge-in.js';
-import { decide } from '../link/policy.js';
+import { mergeIn, takeCommit } from '../link/merge-remote-rows.js';
 
 /** The most tries; the local branch may move during each. */
 const MAX_TRIES = 20;

@@ -4,7 +4,7 @@
  */
 
 import { HedgerowError } from '../../base/errors.js';
-import { isFar } from '../../core/needed-part.js';
+import { isFar } from '../../core/needed-segment-part.js';
 import type {
   Fence,
   SegmentPart,
@@ -16,7 +16,7 @@ import type {
   StoreOptions,
   WriteBatch,
 } from '../../storage/segment-store.js';
-import { hasRemote } from './table.js';
+import { hasRemote } from './lazy-segment-table.js';
 
 /** The function that fetches chunks at the remote; it returns a member for each, in that order. */
 export type FetchChunks = (parts: readonly SegmentPart[]) => Promise<Uint8Array[]>;

@@ -3,13 +3,13 @@
 import { HedgerowError } from '../../base/errors.js';
 import type { SyncParts } from '../link/context.js';
 import type { Link } from '../link/link.js';
+import type { SyncHost } from '../link/linked-store-types.js';
 import { contextOf, createLink, type LinkOptions } from '../link/open-link.js';
-import type { SyncHost } from '../link/sync-host.js';
 import type { Remote } from '../remote/remote.js';
 import { Fetcher } from './fetcher.js';
 import type { LazySegments } from './lazy-segments.js';
-import { loadApart } from './load-apart.js';
 import { PartialReplica } from './partial-replica.js';
+import { separateRemoteLoads } from './separate-remote-loads.js';
 
 /** The argument of `db.remote`, in the place of a remote, for a clone that is only partly here. */
 export class LazyRemote {
@@ -46,7 +46,7 @@ export async function openLazy(
   const partial = replica as PartialReplica;
   const fetcher = new Fetcher(shared, lazy.segments, partial.source, tools.hash);
   lazy.segments.attach((parts) => fetcher.fetch(parts));
-  loadApart(shared.host);
+  separateRemoteLoads(shared.host);
   host.changes.closing.addEventListener('abort', () => lazy.segments.attach(undefined), {
     once: true,
   });

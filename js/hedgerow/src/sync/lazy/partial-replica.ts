@@ -5,14 +5,14 @@
  */
 
 import { concatBytes, sameBytes } from '../../base/bytes.js';
-import { lazyEngine } from '../../core/lazy-engine.js';
-import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import { lazyCloneCalls } from '../../core/calls/lazy-clone-calls.js';
+import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import type { MergeCounts, Replica, SyncJob, SyncParts } from '../link/context.js';
 import { readRowsRoot } from '../link/delta.js';
 import type { HeadEntries } from '../link/head-entries.js';
 import { landCheckpoint } from '../link/land-checkpoint.js';
-import { mergeIn } from '../link/merge-in.js';
-import { invalidRemote } from '../remote/format/cursor.js';
+import { mergeIn } from '../link/merge-remote-rows.js';
+import { invalidRemote } from '../remote/format/field-codec.js';
 import {
   type Checkpoint,
   checkpointRows,
@@ -20,21 +20,21 @@ import {
   sameRows,
 } from '../remote/format/head-record.js';
 import { recordsIn } from '../remote/format/node-records.js';
-import { CheckpointSource } from './checkpoint-source.js';
+import { CheckpointReader } from './checkpoint-reader.js';
 import { merge } from './lazy-merge.js';
-import { store } from './store-segments.js';
+import { store } from './write-fetched-segments.js';
 
 /** Packs with fewer bytes are fetched whole: that takes no more requests. */
 const LEAST_BYTES = 128 << 10;
 
 export class PartialReplica implements Replica {
   readonly isPartial = true;
-  readonly source: CheckpointSource;
+  readonly source: CheckpointReader;
   readonly #parts: SyncParts;
 
   constructor(parts: SyncParts) {
     this.#parts = parts;
-    this.source = new CheckpointSource(parts);
+    this.source = new CheckpointReader(parts);
   }
 
   merge(seq: number, job: SyncJob): Promise<MergeCounts> {
@@ -63,7 +63,7 @@ export class PartialReplica implements Replica {
     const layers = await this.source.parts(head, checkpoint.layers);
     const rows = checkpointRows(checkpoint);
     await shared.prepareIds();
-    const core = await lazyEngine(shared.host);
+    const core = await lazyCloneCalls(shared.host);
     // The newest first: the nodes that they name come after them.
     const topBytes = concatBytes([...layers].reverse().map((parts) => parts.topBytes));
     core.landTop(rows.rootBytes, topBytes);

@@ -5,14 +5,14 @@ import { hex, unhex } from '../../base/hex.js';
 import { listOf } from '../../base/key.js';
 import { encodeRange } from '../../base/range.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
-import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
-import type { SharedStore } from '../../engine/history/shared-store.js';
-import { changesOf, startDiff } from '../../engine/read/diff.js';
+import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
+import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
+import { changesOf, startDiff } from '../../engine/read/decode-diff.js';
 import { blocks } from '../../engine/read/scan.js';
 import { putMany } from '../../engine/write/put-many.js';
 import type { Durability } from '../../storage/segment-store.js';
+import type { ConflictDecision } from './conflict-policy.js';
 import type { SyncRefs } from './link-state.js';
-import type { ConflictDecision } from './policy.js';
 
 /** A decided conflict. A row that was absent, or was deleted, is `undefined`. */
 export interface LoggedConflict extends Conflict {

@@ -1,19 +1,19 @@
 /** The context that all work with one remote shares. */
 
 import type { BranchHead } from '../../engine/history/branch-head.js';
-import type { SharedStore } from '../../engine/history/shared-store.js';
+import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
 import type { ChunkMender } from '../../engine/repair/types.js';
 import type { Durability } from '../../storage/segment-store.js';
+import type { Scope } from '../remote/format/cipher-suite.js';
 import type { HashFunction } from '../remote/format/content-names.js';
 import type { Deflate, Inflate } from '../remote/format/deflate.js';
-import type { Scope } from '../remote/format/suite.js';
-import type { Patience } from '../remote/patient-swap.js';
 import type { Remote } from '../remote/remote.js';
+import type { Patience } from '../remote/swap-head-with-retries.js';
 import type { ConflictLog } from './conflict-log.js';
+import type { ConflictPolicy, SentRow } from './conflict-policy.js';
 import type { HeadEntries } from './head-entries.js';
-import type { Heads } from './heads.js';
 import type { SyncRefs } from './link-state.js';
-import type { ConflictPolicy, SentRow } from './policy.js';
+import type { Heads } from './remote-head-reader.js';
 
 /** The functions and figures that differ between platforms and tests. */
 export interface SyncTools extends Patience {

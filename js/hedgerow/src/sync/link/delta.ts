@@ -6,18 +6,18 @@
  */
 
 import * as Status from '../../base/abi/status.js';
+import { checkSignal } from '../../base/abort-signal.js';
 import { concatBytes, sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
 import { turn } from '../../base/scheduler.js';
-import { checkSignal } from '../../base/signal.js';
+import { type DeltaCalls, deltaCalls, type RowsRoot } from '../../core/calls/delta-calls.js';
 import * as calls from '../../core/calls/ingest-calls.js';
 import type { Op } from '../../core/engine.js';
-import { endSlice, type Host } from '../../core/engine-host.js';
-import { type RemoteEngine, type RowsRoot, remoteEngine } from '../../core/remote-engine.js';
+import { endSlice, type Host } from '../../core/operation-host.js';
 import type { BranchHead, HeldHead } from '../../engine/history/branch-head.js';
 import type { Partner } from '../../engine/history/joint-moves.js';
 import { writeRefs } from '../../engine/history/ref-write.js';
-import type { SharedStore } from '../../engine/history/shared-store.js';
+import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
 import { abandonOnError, Ingest, type IngestResult } from '../../engine/write/ingest.js';
 import { buildBulkResult } from '../../engine/write/put-many.js';
 import type { Durability, RefMove } from '../../storage/segment-store.js';
@@ -66,7 +66,7 @@ export async function readRowsRoot(
   shared: SharedStore,
   commitBytes: Uint8Array,
 ): Promise<RowsRoot> {
-  const core = await remoteEngine(shared.host);
+  const core = await deltaCalls(shared.host);
   return withViews(shared, [commitBytes], async ([view = 0]) => core.rows(view));
 }
 
@@ -93,7 +93,7 @@ export async function makeDelta(
 ): Promise<MadeDelta | 'too-long'> {
   checkSignal(signal);
   const { host } = shared;
-  const core = await remoteEngine(host);
+  const core = await deltaCalls(host);
   return withViews(shared, [from, to], async ([old = 0, now = 0]) => {
     const after = core.rows(now);
     const delta = core.make(old, now, NEVER_BYTES, maxBytes);
@@ -126,7 +126,7 @@ export async function* makeDeltas(
 ): AsyncGenerator<Omit<MadeDelta, 'after'>, void, void> {
   checkSignal(signal);
   const { host } = shared;
-  const core = await remoteEngine(host);
+  const core = await deltaCalls(host);
   const old = await shared.openView(from);
   const now = await shared.openView(to);
   const delta = core.make(old.view, now.view, cutBytes, maxBytes);
@@ -152,7 +152,7 @@ interface DeltaStep extends Omit<MadeDelta, 'after'> {
 /** Makes the next delta; resolves to `undefined` if it is too long. */
 async function next(
   host: Host,
-  core: RemoteEngine,
+  core: DeltaCalls,
   delta: Op,
   signal: AbortSignal | undefined,
 ): Promise<DeltaStep | undefined> {
@@ -222,13 +222,13 @@ export async function applyDeltas(
   await shared.prepareIds();
   const held = await branchHead.holdHead();
   let ingest: Ingest;
-  let core: RemoteEngine;
+  let core: DeltaCalls;
   try {
     if (!sameBytes(held.head.commitBytes, change.onto)) {
       held.release();
       return { outcome: 'moved' };
     }
-    core = await remoteEngine(shared.host);
+    core = await deltaCalls(shared.host);
     ingest = new Ingest(shared.host, branchHead, durability, { signal }, held);
   } catch (cause) {
     held.release();
@@ -242,7 +242,7 @@ export async function applyDeltas(
 }
 
 async function feedAndCommit(
-  core: RemoteEngine,
+  core: DeltaCalls,
   branchHead: BranchHead,
   ingest: Ingest,
   { head }: HeldHead,
@@ -283,7 +283,7 @@ async function feedAndCommit(
 
 /** Passes a delta to an ingest; resolves to the number of its edits. */
 async function feed(
-  core: RemoteEngine,
+  core: DeltaCalls,
   host: Host,
   ingest: Ingest,
   deltaBytes: DeltaBytes,
@@ -321,7 +321,7 @@ function partsOf(delta: DeltaBytes): AsyncIterable<Uint8Array> | Iterable<Uint8A
 
 /** Takes all complete edits of the bytes so far. */
 async function take(
-  core: RemoteEngine,
+  core: DeltaCalls,
   host: Host,
   ingest: Ingest,
   delta: Op,

@@ -2,8 +2,8 @@
 
 import type { RowTree, TailEntry } from '../remote/format/head-record.js';
 import type { HeadObjects } from './head-objects.js';
-import type { SeenHead } from './heads.js';
 import type { LinkState, Moves } from './link-state.js';
+import type { SeenHead } from './remote-head-reader.js';
 
 /** A head, the state of the link before it came, and the rows that the branch of the remote has in that state. */
 export interface HeadUpdate {

@@ -2,16 +2,17 @@
 
 import type { RemoteKind } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
+import { type Scope, scopeInside } from '../remote/format/cipher-suite.js';
 import {
   type Folder,
   type HashFunction,
   objectPath,
   verifyObjectName,
 } from '../remote/format/content-names.js';
-import { invalidRemote } from '../remote/format/cursor.js';
 import type { Inflate } from '../remote/format/deflate.js';
 import { decodeDeltaBody } from '../remote/format/delta-body.js';
 import { decodeDeltaObject } from '../remote/format/delta-object.js';
+import { invalidRemote } from '../remote/format/field-codec.js';
 import type {
   BlockRecord,
   HeadRecord,
@@ -20,11 +21,10 @@ import type {
   Tail,
   TailEntry,
 } from '../remote/format/head-record.js';
-import { joinedTail, logsSince } from '../remote/format/head-rules.js';
-import { decodeBlock } from '../remote/format/history-block.js';
-import { decodeLog } from '../remote/format/log.js';
-import { decodePack } from '../remote/format/pack.js';
-import { type Scope, scopeInside } from '../remote/format/suite.js';
+import { joinedTail, logsSince } from '../remote/format/head-succession.js';
+import { decodePack } from '../remote/format/pack-read.js';
+import { decodeBlock } from '../remote/format/push-history-block.js';
+import { decodeLog } from '../remote/format/tail-log-object.js';
 import type { Remote } from '../remote/remote.js';
 import type { DeltaBytes } from './delta.js';
 

@@ -7,14 +7,14 @@
  *     landed  number of the layer : f64 | packs of it that were applied : f64 | start of the last one's name : 16
  */
 
+import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import { turn } from '../../base/scheduler.js';
-import { checkSignal } from '../../base/signal.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
-import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import type { RefMove } from '../../storage/segment-store.js';
 import { objectPath } from '../remote/format/content-names.js';
-import { invalidRemote } from '../remote/format/cursor.js';
+import { invalidRemote } from '../remote/format/field-codec.js';
 import {
   checkpointRows,
   type Layer,
@@ -92,7 +92,7 @@ export async function landCheckpoint(
   }
 }
 
-/** Returns whether a pack has edits: objects without edits are for readers of parts, see `write-directory.ts`. */
+/** Returns whether a pack has edits: objects without edits are for readers of parts, see `write-layer-directory.ts`. */
 function hasRows({ edits }: PackRecord): boolean {
   return edits > 0;
 }

@@ -13,10 +13,10 @@
 import { concatBytes, sameBytes } from '../../base/bytes.js';
 import { FORMAT } from '../../base/limits.js';
 import { firstGeneration } from '../../engine/history/branch-refs.js';
-import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import type { JointWrite } from '../../engine/history/joint-moves.js';
+import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import { writeRefs } from '../../engine/history/ref-write.js';
-import type { SharedStore } from '../../engine/history/shared-store.js';
+import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
 import type { Durability, Ref, RefMove } from '../../storage/segment-store.js';
 import {
   type HeadRecord,
@@ -24,8 +24,8 @@ import {
   type Push,
   type RowTree,
 } from '../remote/format/head-record.js';
-import { NONCE_START } from '../remote/format/history-block.js';
-import type { Names } from './link-names.js';
+import { NONCE_START } from '../remote/format/push-history-block.js';
+import type { Names } from './link-ref-names.js';
 
 /** A push whose answer has not come. */
 export interface PendingPush {

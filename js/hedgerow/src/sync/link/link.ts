@@ -1,25 +1,25 @@
+import { notify } from '../../base/call-callback-safely.js';
+import { checkRangeOptions, optionsOf, RANGE } from '../../base/check-options.js';
+import { part } from '../../base/dynamic-import.js';
 import { HedgerowError } from '../../base/errors.js';
-import { checkRangeOptions, optionsOf, RANGE } from '../../base/options.js';
-import { part } from '../../base/parts.js';
 import type { KeyRange } from '../../base/range.js';
-import { notify } from '../../base/report.js';
 import type { RepairOptions, RepairResult } from '../../engine/repair/types.js';
-import { beginLink, type ResetRef } from './begin-link.js';
-import { CallQueue } from './call-queue.js';
-import type { CollectOptions, CollectResult } from './collect-types.js';
 import type { LoggedConflict } from './conflict-log.js';
 import type { PullResult, SyncContext, SyncJob, SyncProgress } from './context.js';
 import { areSameRows } from './delta.js';
-import { Leases } from './leases.js';
-import { conflictsOf, originOf } from './link-names.js';
-import { checkpoints, histories } from './link-parts.js';
-import type { RoundResult, SyncLoop, SyncOptions } from './loop.js';
-import type { Traffic } from './meter.js';
-import { OneLoop } from './one-loop.js';
+import { CallQueue } from './exclusive-link-calls.js';
+import { conflictsOf, originOf } from './link-ref-names.js';
+import type { SyncHost } from './linked-store-types.js';
+import type { Traffic } from './metered-remote.js';
+import { checkpoints, histories } from './on-demand-link-code.js';
+import { beginLink, type ResetRef } from './prepare-link-refs.js';
 import { pull } from './pull.js';
 import { type PushResult, push } from './push.js';
-import type { Keep } from './rejoin.js';
-import type { SyncHost } from './sync-host.js';
+import type { Keep } from './rejoin-replaced-remote.js';
+import type { CollectOptions, CollectResult } from './remote-garbage-types.js';
+import { SingleSyncLoop } from './single-sync-loop.js';
+import type { RoundResult, SyncLoop, SyncOptions } from './sync-loop.js';
+import { Leases } from './tab-leases.js';
 
 export interface PullOptions {
   /** Ends the call with `aborted`. The arrived packs of a clone stay. */
@@ -46,10 +46,10 @@ export interface LinkRepairResult extends RepairResult {
   readonly seq?: number | undefined;
 }
 
-const mending = () => part(() => import('./link-repair.js'));
-const probing = () => part(() => import('../remote/probe.js'));
-const prefetching = () => part(() => import('./prefetch.js'));
-const collecting = () => part(() => import('./collect-call.js'));
+const mending = () => part(() => import('./on-demand-repair-bundle.js'));
+const probing = () => part(() => import('../remote/probe-swap-safety.js'));
+const prefetching = () => part(() => import('./prefetch-range.js'));
+const collecting = () => part(() => import('./start-garbage-collection.js'));
 
 /** Loads the parts that links load at need, for `preload`. */
 export const loadParts = () =>
@@ -83,7 +83,7 @@ export class Link {
   #mustProbe: boolean;
   /** When a loop looks next, by the page's timer. */
   #lookAt = 0;
-  readonly #loop: OneLoop;
+  readonly #loop: SingleSyncLoop;
   #reset: readonly ResetRef[];
   /** The store's name for this remote. */
   readonly name: string;
@@ -100,7 +100,7 @@ export class Link {
     const { pins } = context.shared;
     this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${this.name}/`);
     this.#turns = new CallQueue(host, this.#leases);
-    this.#loop = new OneLoop(host, this.#leases);
+    this.#loop = new SingleSyncLoop(host, this.#leases);
   }
 
   /** Requests and bytes of this handle so far. Requests that a browser makes by itself are not counted. */

@@ -1,9 +1,9 @@
 /** Makes branches that a link keeps for itself. */
 import { FORMAT } from '../../base/limits.js';
 import { firstGeneration } from '../../engine/history/branch-refs.js';
-import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import { writeRefs } from '../../engine/history/ref-write.js';
-import type { SharedStore } from '../../engine/history/shared-store.js';
+import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
 import type { Durability } from '../../storage/segment-store.js';
 
 /** Makes the branches that do not exist, without rows. */

@@ -1,17 +1,17 @@
 /** Mends a remote whose objects were lost, or do not lead to the rows of its head: by a head with only new ones. */
 
+import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
-import { checkSignal } from '../../base/signal.js';
+import { scopeInside } from '../remote/format/cipher-suite.js';
 import { sameRows } from '../remote/format/head-record.js';
-import { withCheckpoint } from '../remote/format/head-rules.js';
-import { scopeInside } from '../remote/format/suite.js';
-import { makeCheckpoint } from './checkpoint.js';
+import { withCheckpoint } from '../remote/format/head-succession.js';
 import type { SyncContext, SyncJob } from './context.js';
 import { readRowsRoot } from './delta.js';
-import { beginHistory, extendHistory } from './head-history.js';
+import { makeCheckpoint } from './make-checkpoint.js';
 import { pull } from './pull.js';
 import { isDone, startNextHead, swap } from './push.js';
+import { beginHistory, extendHistory } from './push-history.js';
 
 /** Most tries, while other devices are first. */
 const MAX_TRIES = 8;

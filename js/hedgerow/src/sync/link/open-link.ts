@@ -1,30 +1,30 @@
 /** Opens a link: checks its options, and the store's state of the remote. */
 
 import { sameBytes } from '../../base/bytes.js';
+import { checkStoreName, optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import { checkStoreName, optionsOf } from '../../base/options.js';
 import { sleep } from '../../base/timeout.js';
-import { remoteEngine } from '../../core/remote-engine.js';
+import { deltaCalls } from '../../core/calls/delta-calls.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
 import { refOfBranch } from '../../engine/history/branch-name.js';
 import type { Durability } from '../../storage/segment-store.js';
-import { utf8 } from '../remote/format/cursor.js';
+import { checkedRemote } from '../remote/checked-remote.js';
+import { PLAIN_SCOPE, type RemoteEncryption } from '../remote/format/cipher-suite.js';
 import { deflate, inflate } from '../remote/format/deflate.js';
+import { utf8 } from '../remote/format/field-codec.js';
 import { PACK_BYTES } from '../remote/format/format-limits.js';
-import { PLAIN_SCOPE, type RemoteEncryption } from '../remote/format/suite.js';
-import { isReserved } from '../remote/names.js';
+import { isReserved } from '../remote/object-names.js';
 import type { Remote } from '../remote/remote.js';
-import { checkedRemote } from '../remote/remote-check.js';
-import { beginLink } from './begin-link.js';
 import { ConflictLog } from './conflict-log.js';
+import { type ConflictPolicy, checkPolicy } from './conflict-policy.js';
 import type { Replica, SyncContext, SyncParts, SyncTools } from './context.js';
-import { Heads } from './heads.js';
 import { Link } from './link.js';
-import { buildLinkNames, originOf } from './link-names.js';
+import { buildLinkNames, originOf } from './link-ref-names.js';
 import { SyncRefs } from './link-state.js';
-import { meterRemote, type Traffic } from './meter.js';
-import { type ConflictPolicy, checkPolicy } from './policy.js';
-import type { SyncHost } from './sync-host.js';
+import type { SyncHost } from './linked-store-types.js';
+import { meterRemote, type Traffic } from './metered-remote.js';
+import { beginLink } from './prepare-link-refs.js';
+import { Heads } from './remote-head-reader.js';
 import { WholeReplica } from './whole-replica.js';
 
 /** Options of a link. */
@@ -89,10 +89,10 @@ export async function createLink(
     throw new HedgerowError('invalid-argument', 'encryption is what remoteKeys() returns');
   }
   const { shared, durability } = host;
-  let core = await remoteEngine(shared.host);
+  let core = await deltaCalls(shared.host);
   // After a trap the core has a new instance: each call begins with the current one.
   const renew = async () => {
-    core = await remoteEngine(shared.host);
+    core = await deltaCalls(shared.host);
   };
   const tools: SyncTools = {
     hash: (bytes) => core.hash(bytes),

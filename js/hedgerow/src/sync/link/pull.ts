@@ -3,9 +3,9 @@
  * of the one before: the head, its entries, the applied rows, the merged ones.
  */
 
+import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
-import { checkSignal } from '../../base/signal.js';
 import { sameRows } from '../remote/format/head-record.js';
 import { applyEntries } from './apply-entries.js';
 import type { PullResult, SyncContext, SyncJob } from './context.js';

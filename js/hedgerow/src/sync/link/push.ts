@@ -1,12 +1,13 @@
 /** Pushes: makes the local changes the next head, unless another device was first. */
 
+import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
-import { checkSignal } from '../../base/signal.js';
+import { scopeInside } from '../remote/format/cipher-suite.js';
 import { objectPath } from '../remote/format/content-names.js';
-import { NO_HASH } from '../remote/format/cursor.js';
 import { encodeDeltaBody } from '../remote/format/delta-body.js';
 import { encodeDeltaObject } from '../remote/format/delta-object.js';
+import { NO_HASH } from '../remote/format/field-codec.js';
 import { MAX_INLINE_DELTA_BYTES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/format-limits.js';
 import { encodeHead } from '../remote/format/head-codec.js';
 import {
@@ -17,18 +18,22 @@ import {
   type RowTree,
   sameRows,
 } from '../remote/format/head-record.js';
-import { type Author, withCheckpoint, withEntry, withLog } from '../remote/format/head-rules.js';
-import { encodeLog } from '../remote/format/log.js';
-import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/repository.js';
-import { scopeInside } from '../remote/format/suite.js';
-import { type Refusals, swapPatiently } from '../remote/patient-swap.js';
+import {
+  type Author,
+  withCheckpoint,
+  withEntry,
+  withLog,
+} from '../remote/format/head-succession.js';
+import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/repository-file.js';
+import { encodeLog } from '../remote/format/tail-log-object.js';
 import { slowedMs } from '../remote/remote-faults.js';
+import { type Refusals, swapPatiently } from '../remote/swap-head-with-retries.js';
 import type { MergeCounts, SyncContext, SyncJob } from './context.js';
 import { makeDelta, readRowsRoot } from './delta.js';
-import type { SeenHead } from './heads.js';
-import { checkpoints, histories } from './link-parts.js';
 import { type LinkState, seenPush, stateMoves } from './link-state.js';
+import { checkpoints, histories } from './on-demand-link-code.js';
 import { isHere, pull } from './pull.js';
+import type { SeenHead } from './remote-head-reader.js';
 
 /** The result of a push. */
 export interface PushResult {

@@ -3,7 +3,7 @@
 import type { MergeCounts, Replica, SyncJob, SyncParts } from './context.js';
 import type { HeadEntries } from './head-entries.js';
 import { landCheckpoint } from './land-checkpoint.js';
-import { mergeIn } from './merge-in.js';
+import { mergeIn } from './merge-remote-rows.js';
 
 export class WholeReplica implements Replica {
   readonly isPartial = false;

@@ -2,20 +2,21 @@
  * Runs calls of mutators. Calls of one turn, or during a commit, share the next commit: each runs on the rows that the
  * calls before it have made.
  */
+
+import { AbortableWait } from '../../base/abort-signal.js';
+import { keptValue } from '../../base/check-value.js';
 import { isDevelopment } from '../../base/development.js';
 import { HedgerowError, isRefusal } from '../../base/errors.js';
-import { memberOf } from '../../base/kind.js';
 import { MAX_HOLD_MS } from '../../base/limits.js';
-import { AbortableWait } from '../../base/signal.js';
-import { keptValue } from '../../base/value.js';
+import { memberOf } from '../../base/runtime-type-checks.js';
+import { forEachInSlices } from '../../core/for-each-in-slices.js';
 import { Transactions } from '../../engine/transaction/run.js';
 import type { Run } from '../../engine/transaction/transaction.js';
 import { tryEdits } from '../../engine/write/try-edits.js';
 import type { RefMove } from '../../storage/segment-store.js';
 import { QueueMovedError, type ServerContext } from './context.js';
-import { eachInSlices } from './each-in-slices.js';
-import { isInMutator, runMutator } from './part.js';
 import type { EditQueue } from './queue.js';
+import { isInMutator, runMutator } from './run-mutator.js';
 import type { Mutator } from './types.js';
 
 /** The most calls of one commit. */
@@ -173,7 +174,7 @@ export class CallRunner {
     };
     const timer = isAlone ? undefined : setInterval(watch, MAX_HOLD_MS);
     try {
-      await eachInSlices(shared, calls, async ({ name, args }) => {
+      await forEachInSlices(shared.host, calls, async ({ name, args }) => {
         const mutator = options.mutators[name] as Mutator;
         try {
           const value = await runMutator(run, mutator, JSON.parse(args), (result) =>

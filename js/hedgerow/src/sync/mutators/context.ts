@@ -1,9 +1,9 @@
 /** The parts that all work with the app's own server uses. */
 import type { BranchHead } from '../../engine/history/branch-head.js';
-import type { SharedStore } from '../../engine/history/shared-store.js';
+import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
 import type { Durability } from '../../storage/segment-store.js';
-import type { SyncHost } from '../link/sync-host.js';
-import type { Wire } from '../wire/wire.js';
+import type { SyncHost } from '../link/linked-store-types.js';
+import type { Wire } from '../wire/app-server-client.js';
 import type { Queue } from './queue.js';
 import type { MutatorOptions, Mutators } from './types.js';
 

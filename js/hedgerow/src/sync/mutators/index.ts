@@ -1,10 +1,10 @@
 /** `hedgerow/mutators`: changes made offline, and a server that decides. */
-import { type LinkableStore, linkOwnServer } from '../wire/own-server.js';
+import { type LinkableStore, linkOwnServer } from '../wire/link-app-server.js';
 import type { ServerLink } from './server-link.js';
 import type { MutatorOptions, Mutators, TransactionOf } from './types.js';
 
 export type { Progress } from '../../engine/write/ingest-result.js';
-export { type PokesOptions, serverPokes } from '../remote/pokes.js';
+export { type PokesOptions, serverPokes } from '../remote/server-pokes.js';
 export type { ServerLink } from './server-link.js';
 export type {
   Endpoint,

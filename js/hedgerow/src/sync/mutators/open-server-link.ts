@@ -1,19 +1,20 @@
 /** Binds a store to its own server. The first call of `mutators()` loads this file. */
+
+import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import { isRevoked } from '../../base/kind.js';
-import { optionsOf } from '../../base/options.js';
+import { isRevoked } from '../../base/runtime-type-checks.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
 import { refOfBranch } from '../../engine/history/branch-name.js';
 import { MUTATORS_REF } from '../../engine/history/branch-refs.js';
-import { IndexBuilder } from '../../engine/write/index-builder.js';
+import { IndexBuilder } from '../../engine/write/background-index-builder.js';
+import type { SyncHost } from '../link/linked-store-types.js';
 import { makeBranches } from '../link/make-branches.js';
-import type { SyncHost } from '../link/sync-host.js';
-import { MAX_PULL_BYTES, MAX_PUSH_BYTES, wireFaults } from '../wire/endpoint.js';
-import { Wire } from '../wire/wire.js';
+import { Wire } from '../wire/app-server-client.js';
+import { MAX_PULL_BYTES, MAX_PUSH_BYTES, wireFaults } from '../wire/app-server-options.js';
 import type { ServerContext } from './context.js';
-import { ownBranch } from './own-branch.js';
 import { freshRecord, Queue } from './queue.js';
 import { ServerLink } from './server-link.js';
+import { ownBranch } from './sole-branch-writer.js';
 import type { MutatorOptions, Mutators } from './types.js';
 
 const OPTIONS =

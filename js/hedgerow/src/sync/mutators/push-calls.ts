@@ -1,13 +1,13 @@
 /** Pushes: sends the waiting calls, in their order. A pull shows whether they took effect. */
 import { HedgerowError } from '../../base/errors.js';
 import { utf8Length } from '../../base/key.js';
-import type { HttpAnswer } from '../remote/adapters/exchange.js';
-import { hasNoLine, isUnsent } from '../remote/unsent-check.js';
-import { isTooLarge } from '../wire/endpoint.js';
-import { badResponse, failureIn, PAGE } from '../wire/pull-body.js';
+import type { HttpAnswer } from '../remote/adapters/http-exchange.js';
+import { hasNoLine, isUnsent } from '../remote/was-request-sent.js';
+import { isTooLarge } from '../wire/app-server-options.js';
+import { badResponse, failureIn, PAGE } from '../wire/pull-response-body.js';
 import { QueueMovedError, type ServerContext, unlessMoved } from './context.js';
+import { type PullRefusal, refusalOf } from './pull-refusal.js';
 import type { EditQueue, QueuedCall } from './queue.js';
-import { type PullRefusal, refusalOf } from './refusal.js';
 import { type RefusedCall, refusedCalls, refusedIn } from './rejections.js';
 import type { PushRequest } from './types.js';
 

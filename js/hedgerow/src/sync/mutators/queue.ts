@@ -13,16 +13,16 @@ import { HedgerowError, isMissing } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { encodeRange } from '../../base/range.js';
 import { untilWon } from '../../base/timeout.js';
+import { forEachInSlices } from '../../core/for-each-in-slices.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
-import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import type { JointWrite, Partner } from '../../engine/history/joint-moves.js';
-import type { SharedStore } from '../../engine/history/shared-store.js';
-import { changesOf, startDiff } from '../../engine/read/diff.js';
+import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
+import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
+import { changesOf, startDiff } from '../../engine/read/decode-diff.js';
 import { blocks } from '../../engine/read/scan.js';
 import { OwnEdits } from '../../engine/transaction/edits.js';
 import type { Durability, RefMove } from '../../storage/segment-store.js';
 import { commitCarried, commitTogether } from '../link/joint-commits.js';
-import { eachInSlices } from './each-in-slices.js';
 import type { PendingCall } from './types.js';
 
 /** The record of the server. */
@@ -297,8 +297,10 @@ export class Queue {
     const { record, puts = [], drops = [], rejects = [], forgets = [], along = [] } = edit(this);
     const own = new OwnEdits(this.head);
     own.put(RECORD_KEY, { record });
-    await eachInSlices(this.#shared, puts, ({ place, ...call }) => own.put(keyOf(place), { call }));
-    await eachInSlices(this.#shared, drops, (place) => own.delete(keyOf(place)));
+    await forEachInSlices(this.#shared.host, puts, ({ place, ...call }) =>
+      own.put(keyOf(place), { call }),
+    );
+    await forEachInSlices(this.#shared.host, drops, (place) => own.delete(keyOf(place)));
     for (const rejected of rejects) own.put(rejectedKeyOf(rejected.call.place), { rejected });
     for (const place of forgets) own.delete(rejectedKeyOf(place));
     const commitBytes = await commitCarried(this.head, own, this.#durability, write, along);

@@ -1,6 +1,6 @@
 /** Keeps calls without an effect in the queue's branch until the app has received them: no crash loses one. */
 import { HedgerowError } from '../../base/errors.js';
-import { badResponse } from '../wire/pull-body.js';
+import { badResponse } from '../wire/pull-response-body.js';
 import { copyOf, type Queue, type QueuedCall, type StoredRejection } from './queue.js';
 import type { RejectedCall } from './types.js';
 

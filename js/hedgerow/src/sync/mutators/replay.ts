@@ -1,14 +1,15 @@
 /** Runs calls again, on the rows of the server. */
+
+import { checkSignal, until } from '../../base/abort-signal.js';
 import { HedgerowError, isRefusal } from '../../base/errors.js';
-import { checkSignal, until } from '../../base/signal.js';
+import { forEachInSlices } from '../../core/for-each-in-slices.js';
 import type { HeldHead } from '../../engine/history/branch-head.js';
-import { TransactionBase } from '../../engine/transaction/base.js';
+import { TransactionBase } from '../../engine/transaction/base-commit.js';
 import { OwnEdits } from '../../engine/transaction/edits.js';
 import { Run } from '../../engine/transaction/transaction.js';
 import type { ServerContext } from './context.js';
-import { eachInSlices } from './each-in-slices.js';
-import { runMutator } from './part.js';
 import { copyOf, type QueuedCall } from './queue.js';
+import { runMutator } from './run-mutator.js';
 
 /** A call without an effect, with the reason. */
 export interface Rejection {
@@ -60,7 +61,7 @@ export class Replay {
     const { queue, shared } = this.#context;
     // Calls that are made during this run wait: it would not end before they do.
     const waiting = queue.waiting(this.upTo, queue.record.nextPlace - 1);
-    return eachInSlices(shared, waiting, async (call) => {
+    return forEachInSlices(shared.host, waiting, async (call) => {
       checkSignal(signal);
       await this.#make(call, signal);
       this.upTo = call.place;

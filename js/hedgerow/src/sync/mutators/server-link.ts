@@ -1,22 +1,23 @@
 /** The handle of the app's own server, which an app calls. */
+
+import { notify } from '../../base/call-callback-safely.js';
+import { checkNumber, optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import { memberOf } from '../../base/kind.js';
-import { checkNumber, optionsOf } from '../../base/options.js';
-import { notify } from '../../base/report.js';
+import { memberOf } from '../../base/runtime-type-checks.js';
 import { sleep } from '../../base/timeout.js';
-import type { IndexBuilder } from '../../engine/write/index-builder.js';
-import { CallQueue } from '../link/call-queue.js';
-import { Leases } from '../link/leases.js';
-import { isSameState, type RoundResult, type SyncLoop } from '../link/loop.js';
-import { type LinkWork, OneLoop } from '../link/one-loop.js';
+import type { IndexBuilder } from '../../engine/write/background-index-builder.js';
+import { CallQueue } from '../link/exclusive-link-calls.js';
+import { type LinkWork, SingleSyncLoop } from '../link/single-sync-loop.js';
+import { isSameState, type RoundResult, type SyncLoop } from '../link/sync-loop.js';
+import { Leases } from '../link/tab-leases.js';
 import { CallRunner } from './call-runner.js';
 import { QueueMovedError, type ServerContext, unlessMoved } from './context.js';
-import { mergeDraft } from './draft.js';
-import { pullCallsOnce, startOver } from './pull-calls.js';
+import { mergeDraft } from './merge-branch-by-mutator.js';
+import { pullServerRowsOnce, startOver } from './pull-server-rows.js';
 import { pushAll } from './push-calls.js';
 import type { EditQueue } from './queue.js';
 import { failedHere, toldRejection } from './rejections.js';
-import { replayQueue } from './replay-queue.js';
+import { replayQueue } from './replay-call-queue.js';
 import type {
   MergingName,
   MutatorCalls,
@@ -47,7 +48,7 @@ export class ServerLink<M extends Mutators> {
   #closing: Promise<void> | undefined;
   /** Calls the mutators: each runs at once on the rows that are here, and waits for the server in the queue. */
   readonly mutate: MutatorCalls<M>;
-  readonly #loop: OneLoop;
+  readonly #loop: SingleSyncLoop;
   #onState: ServerSyncOptions['onState'];
   #onProgress: ServerSyncOptions['onProgress'];
   /** Called when calls have come into the queue, in any tab. */
@@ -70,7 +71,7 @@ export class ServerLink<M extends Mutators> {
     const { locks, prefix } = shared.pins;
     this.#leases = new Leases(locks, `${prefix}${queue.head.branchName}/`);
     this.#turns = new CallQueue(store, this.#leases);
-    this.#loop = new OneLoop(store, this.#leases);
+    this.#loop = new SingleSyncLoop(store, this.#leases);
     const closeBuilder = () => {
       if (builder) void store.changes.note(builder.close());
     };
@@ -267,7 +268,7 @@ export class ServerLink<M extends Mutators> {
     const before = await this.#replayIfDue(signal);
     for (let tries = 0; ; tries++) {
       const { clientGroupID } = queue.record;
-      const pulled = await pullCallsOnce(this.#context, job);
+      const pulled = await pullServerRowsOnce(this.#context, job);
       if (pulled === 'news' || pulled === 'nothing') {
         const acknowledged = before + (await this.#replayIfDue(signal));
         return { hasNews: pulled === 'news', acknowledged, pending: queue.size };

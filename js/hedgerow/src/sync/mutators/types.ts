@@ -1,11 +1,11 @@
 /** The types of mutators: their calls, requests, options and results. */
 import type { HedgerowError } from '../../base/errors.js';
-import type { Change } from '../../engine/read/diff.js';
+import type { Change } from '../../engine/read/decode-diff.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
 import type { Progress } from '../../engine/write/ingest-result.js';
 import type { Durability } from '../../storage/segment-store.js';
-import type { SyncStatus } from '../link/loop.js';
-import type { Endpoint, WireOptions } from '../wire/endpoint.js';
+import type { SyncStatus } from '../link/sync-loop.js';
+import type { Endpoint, WireOptions } from '../wire/app-server-options.js';
 
 export type { Endpoint };
 

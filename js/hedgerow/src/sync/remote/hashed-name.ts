@@ -1,7 +1,7 @@
 import { blake3 } from '@noble/hashes/blake3.js';
-import { isByteArray } from '../../base/byte-kinds.js';
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
+import { isByteArray } from '../../base/is-byte-array.js';
 
 /**
  * Returns the name of these bytes as a pack (`p`) or delta (`d`). Takes about 25 ms per MiB. Throws `invalid-argument`.

@@ -2,16 +2,16 @@
 
 import type { BranchHead } from '../../engine/history/branch-head.js';
 import type { MergeContext } from '../link/context.js';
-import type { SyncHost } from '../link/sync-host.js';
-import type { Wire } from '../wire/wire.js';
-import type { ServerRecordStore } from './server-record-store.js';
+import type { SyncHost } from '../link/linked-store-types.js';
+import type { Wire } from '../wire/app-server-client.js';
+import type { PullCookieStore } from './pull-cookie-store.js';
 import type { RestOptions } from './types.js';
 
 export interface RestContext extends MergeContext {
   readonly store: SyncHost;
   /** The branch with the rows of the server: as they were pulled, with the changes that it has accepted since. */
   readonly origin: BranchHead;
-  readonly memo: ServerRecordStore;
+  readonly memo: PullCookieStore;
   readonly wire: Wire;
   readonly options: RestOptions;
   readonly maxPullBytes: number;

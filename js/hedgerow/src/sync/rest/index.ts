@@ -1,14 +1,14 @@
 /** `hedgerow/rest`: a server of plain rows, without mutators. */
-import { type LinkableStore, linkOwnServer } from '../wire/own-server.js';
+import { type LinkableStore, linkOwnServer } from '../wire/link-app-server.js';
 import type { RestLink } from './rest-link.js';
 import type { RestOptions } from './types.js';
 
 export type { Progress } from '../../engine/write/ingest-result.js';
 export type { LoggedConflict } from '../link/conflict-log.js';
+export type { ConflictPolicy } from '../link/conflict-policy.js';
 export type { PullResult } from '../link/context.js';
-export type { SyncLoop, SyncState, SyncStatus } from '../link/loop.js';
-export type { ConflictPolicy } from '../link/policy.js';
-export { type PokesOptions, serverPokes } from '../remote/pokes.js';
+export type { SyncLoop, SyncState, SyncStatus } from '../link/sync-loop.js';
+export { type PokesOptions, serverPokes } from '../remote/server-pokes.js';
 export type { RestPush } from './push-rows.js';
 export type { RestLink } from './rest-link.js';
 export type {

@@ -1,31 +1,32 @@
 /** Binds a store to a server of plain rows. The first call of `rest()` loads this file. */
+
+import { checkStoreName, optionsOf } from '../../base/check-options.js';
+import { stringify } from '../../base/check-value.js';
 import { HedgerowError } from '../../base/errors.js';
-import { isPlain, kindOf } from '../../base/kind.js';
-import { checkStoreName, optionsOf } from '../../base/options.js';
+import { isPlain, kindOf } from '../../base/runtime-type-checks.js';
 import { untilWon } from '../../base/timeout.js';
-import { stringify } from '../../base/value.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
 import { refOfBranch } from '../../engine/history/branch-name.js';
-import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
+import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import { ConflictLog } from '../link/conflict-log.js';
-import { buildLinkNames, originOf } from '../link/link-names.js';
+import { checkPolicy, type SentRow } from '../link/conflict-policy.js';
+import { buildLinkNames, originOf } from '../link/link-ref-names.js';
 import { SyncRefs } from '../link/link-state.js';
+import type { SyncHost } from '../link/linked-store-types.js';
 import { makeBranches } from '../link/make-branches.js';
-import { checkPolicy, type SentRow } from '../link/policy.js';
-import type { SyncHost } from '../link/sync-host.js';
-import { isResponse } from '../wire/app-function.js';
+import { isResponse } from '../wire/app-request-function.js';
+import { Wire } from '../wire/app-server-client.js';
 import {
   type Endpoint,
   MAX_PULL_BYTES,
   MAX_PUSH_BYTES,
   type WireOptions,
   wireFaults,
-} from '../wire/endpoint.js';
-import { badResponse } from '../wire/pull-body.js';
-import { Wire } from '../wire/wire.js';
+} from '../wire/app-server-options.js';
+import { badResponse } from '../wire/pull-response-body.js';
 import type { RestContext } from './context.js';
+import { PullCookieStore, valueAt } from './pull-cookie-store.js';
 import { RestLink } from './rest-link.js';
-import { ServerRecordStore, valueAt } from './server-record-store.js';
 import type { RestEndpoint, RestOptions } from './types.js';
 
 const OPTIONS = 'pull push name policy auth maxPullBytes maxPushBytes durability onRefused';
@@ -45,7 +46,7 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
   const names = buildLinkNames(name, branchName);
   const refs = new SyncRefs(shared, names);
   const memoRef = `${names.origin}/state`;
-  const memo = new ServerRecordStore(shared, memoRef, durability);
+  const memo = new PullCookieStore(shared, memoRef, durability);
   await refs.look();
   if (refs.bytes('ids') !== undefined) {
     throw new HedgerowError('invalid-argument', `rest: ${name} is the name of a remote`);
@@ -90,7 +91,7 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
 }
 
 /** Forgets the cookie of rows that a repair has deleted, if there is one: the next pull brings all rows. */
-function forgetCookie(origin: BranchHead, memo: ServerRecordStore): Promise<boolean> {
+function forgetCookie(origin: BranchHead, memo: PullCookieStore): Promise<boolean> {
   return origin.exclusively(() =>
     untilWon(async () => {
       await memo.look();

@@ -1,8 +1,9 @@
 /** Pulls: brings the rows of the server to its branch here, with the cookie, in one commit, and merges them. */
+
+import { takePatch } from '../link/apply-pull-patch.js';
 import type { PullResult } from '../link/context.js';
-import { mergeIn } from '../link/merge-in.js';
-import { takePatch } from '../link/take-patch.js';
-import { badResponse, type PullBody } from '../wire/pull-body.js';
+import { mergeIn } from '../link/merge-remote-rows.js';
+import { badResponse, type PullBody } from '../wire/pull-response-body.js';
 import type { RestContext } from './context.js';
 import type { PullJob } from './types.js';
 

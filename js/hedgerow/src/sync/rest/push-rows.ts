@@ -2,25 +2,26 @@
  * Pushes the net changes of the local rows since what the server has accepted, in batches. Accepted changes become part
  * of its branch here at once, so that later changes begin there.
  */
-import { isByteArray } from '../../base/byte-kinds.js';
+
+import { notify } from '../../base/call-callback-safely.js';
 import { HedgerowError } from '../../base/errors.js';
+import { isByteArray } from '../../base/is-byte-array.js';
 import { utf8Length } from '../../base/key.js';
-import { isPlain, kindOf } from '../../base/kind.js';
 import { encodeRange } from '../../base/range.js';
-import { notify } from '../../base/report.js';
+import { isPlain, kindOf } from '../../base/runtime-type-checks.js';
 import { sameValue } from '../../base/same-value.js';
 import { untilWon } from '../../base/timeout.js';
-import { EMPTY_COMMIT } from '../../engine/history/inventory.js';
 import type { Partner } from '../../engine/history/joint-moves.js';
-import { type Change, changesOf, startDiff } from '../../engine/read/diff.js';
+import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
+import { type Change, changesOf, startDiff } from '../../engine/read/decode-diff.js';
 import { blocks } from '../../engine/read/scan.js';
 import { OwnEdits } from '../../engine/transaction/edits.js';
 import { Transactions } from '../../engine/transaction/run.js';
 import { tryEdits } from '../../engine/write/try-edits.js';
 import { DecisionLog } from '../link/conflict-log.js';
-import { mergeIn } from '../link/merge-in.js';
-import { isTooLarge } from '../wire/endpoint.js';
-import { badResponse, failureIn } from '../wire/pull-body.js';
+import { mergeIn } from '../link/merge-remote-rows.js';
+import { isTooLarge } from '../wire/app-server-options.js';
+import { badResponse, failureIn } from '../wire/pull-response-body.js';
 import type { RestContext } from './context.js';
 import type { RefusedChange, RestPushed, RowChange } from './types.js';
 

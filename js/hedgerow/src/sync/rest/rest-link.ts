@@ -1,15 +1,16 @@
 /** The handle of a server of plain rows, which an app calls. */
+
+import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import { optionsOf } from '../../base/options.js';
 import { sleep } from '../../base/timeout.js';
-import { CallQueue } from '../link/call-queue.js';
 import type { LoggedConflict } from '../link/conflict-log.js';
 import type { PullResult, SyncJob } from '../link/context.js';
 import { areSameRows } from '../link/delta.js';
-import { Leases } from '../link/leases.js';
-import { conflictsOf, originOf } from '../link/link-names.js';
-import type { RoundResult, SyncLoop } from '../link/loop.js';
-import { type LinkWork, OneLoop } from '../link/one-loop.js';
+import { CallQueue } from '../link/exclusive-link-calls.js';
+import { conflictsOf, originOf } from '../link/link-ref-names.js';
+import { type LinkWork, SingleSyncLoop } from '../link/single-sync-loop.js';
+import type { RoundResult, SyncLoop } from '../link/sync-loop.js';
+import { Leases } from '../link/tab-leases.js';
 import type { RestContext } from './context.js';
 import { pullRowsOnce } from './pull-rows.js';
 import { diffRows, hasOpenPush, pushOnce, type RestPush } from './push-rows.js';
@@ -29,7 +30,7 @@ export class RestLink {
   readonly #context: RestContext;
   readonly #turns: CallQueue;
   readonly #leases: Leases;
-  readonly #loop: OneLoop;
+  readonly #loop: SingleSyncLoop;
   /** Whether it has pulled since its last push. */
   #hasLooked = false;
   /** The store's name for this server. */
@@ -42,7 +43,7 @@ export class RestLink {
     const { pins } = context.shared;
     this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${name}/`);
     this.#turns = new CallQueue(context.store, this.#leases);
-    this.#loop = new OneLoop(context.store, this.#leases);
+    this.#loop = new SingleSyncLoop(context.store, this.#leases);
   }
 
   /** The branch with the rows of the server as they are known here: read it by `db.branch(server.originName)`. */

@@ -2,9 +2,9 @@
 
 import type { Progress } from '../../engine/write/ingest-result.js';
 import type { Durability } from '../../storage/segment-store.js';
-import type { SyncOptions } from '../link/loop.js';
-import type { ConflictPolicy } from '../link/policy.js';
-import type { Endpoint } from '../wire/endpoint.js';
+import type { ConflictPolicy } from '../link/conflict-policy.js';
+import type { SyncOptions } from '../link/sync-loop.js';
+import type { Endpoint } from '../wire/app-server-options.js';
 
 /** The options of a pull. */
 export interface PullJob {

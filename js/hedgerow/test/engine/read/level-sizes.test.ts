@@ -1,6 +1,6 @@
 /** The sizes of levels, unpacked and stored, equal a walk over the chunks in storage. */
 import { describe, expect, it } from 'vitest';
-import { type Chunk, chunkOf } from '../../../../inspector/src/model/chunks.js';
+import { type Chunk, chunkOf } from '../../../../inspector/src/model/chunk-parser.js';
 import { type LevelStats, memory, open } from '../../../src/index.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
 import type { Entry } from '../../support/models/store-model.js';

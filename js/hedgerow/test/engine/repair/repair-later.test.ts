@@ -4,8 +4,8 @@ import { memory, open } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
 import { failure } from '../../support/models/store-model.js';
 
-vi.mock('../../../src/engine/verify/inspect.js', async (importActual) => {
-  const actual = await importActual<typeof import('../../../src/engine/verify/inspect.js')>();
+vi.mock('../../../src/engine/verify/verify-store.js', async (importActual) => {
+  const actual = await importActual<typeof import('../../../src/engine/verify/verify-store.js')>();
   return {
     ...actual,
     // Only a later version can make such a chunk with a right hash, so the test fakes the fault.

@@ -1,6 +1,6 @@
 /** Sum trees of a store: written by hand, next to rows, and following rows. */
 import { describe, expect, it } from 'vitest';
-import type { SumItem, SumLeaf } from '../../../src/core/sum-types.js';
+import type { SumItem, SumLeaf } from '../../../src/core/sum-tree-types.js';
 import { memory, open } from '../../../src/index.js';
 import type { Store } from '../../../src/store/store.js';
 import { failure } from '../../support/models/store-model.js';

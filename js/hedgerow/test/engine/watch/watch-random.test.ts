@@ -1,8 +1,8 @@
 /** Random commits by several handles, watched in random ranges: copies equal the store. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buildKeyRange } from '../../../src/base/range.js';
-import { intervalOf, isEmpty } from '../../../src/engine/watch/interval.js';
-import { Matcher } from '../../../src/engine/watch/matcher.js';
+import { IntervalTree } from '../../../src/engine/watch/interval-tree.js';
+import { intervalOf, isEmpty } from '../../../src/engine/watch/key-interval.js';
 import type { KeyRange } from '../../../src/index.js';
 import { compareKeys, type Entry, select } from '../../support/models/store-model.js';
 import { line } from '../../support/one-line.js';
@@ -56,7 +56,7 @@ describe('an interval', () => {
       const count = from.pick([0, 1, 2, 10, 50]);
       const intervals = Array.from({ length: count }, () => intervalOf(rangeFrom(from)));
       const full = intervals.filter((interval) => !isEmpty(interval));
-      const matcher = new Matcher(full);
+      const matcher = new IntervalTree(full);
       const keys = Array.from({ length: 40 }, () => keyFrom(from));
       for (const key of from.next() < 0.5 ? keys.sort(compareKeys) : keys) {
         const expected = full.filter(

@@ -1,7 +1,7 @@
 /** The warnings of development builds about values that plain JSON loses. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isDevelopment } from '../../../src/base/development.js';
-import { lossOf } from '../../../src/store/tables/values/json.js';
+import { lossOf } from '../../../src/store/tables/values/find-json-loss.js';
 import { expectSame, storeOf } from '../../support/models/store-model.js';
 import { forSeeds } from '../../support/property.js';
 

@@ -3,7 +3,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../../../src/index.js';
 import type { MigrationProgress } from '../../../src/store/tables/index.js';
-import { Migrations } from '../../../src/store/tables/migrate/migrations.js';
+import { Migrations } from '../../../src/store/tables/migrate/migration-registry.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
 import {
   closing,

@@ -1,10 +1,10 @@
 /** Columns of indexes over structured values, and files within rows. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
-import { toColumnValue } from '../../../src/store/tables/values/column.js';
-import { decodeStructured } from '../../../src/store/tables/values/decode.js';
+import { decodeStructured } from '../../../src/store/tables/values/decode-structured.js';
 import { encodeStructured } from '../../../src/store/tables/values/encode-structured.js';
-import { file, StoredFile } from '../../../src/store/tables/values/file.js';
+import { toColumnValue } from '../../../src/store/tables/values/index-column-value.js';
+import { file, StoredFile } from '../../../src/store/tables/values/stored-file.js';
 import { compareKeys, failure } from '../../support/models/store-model.js';
 import { forSeeds } from '../../support/property.js';
 import { expectEqual, someDate, someValue, stored } from './structured-values.js';

@@ -1,7 +1,7 @@
 /** Stored forms of structured values that are malformed. */
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { decodeStructured } from '../../../src/store/tables/values/decode.js';
+import { decodeStructured } from '../../../src/store/tables/values/decode-structured.js';
 import { failure, thrown } from '../../support/models/store-model.js';
 import { forSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { encodeStructured } from '../../../src/store/tables/values/encode-structured.js';
-import { StoredFile } from '../../../src/store/tables/values/file.js';
+import { StoredFile } from '../../../src/store/tables/values/stored-file.js';
 import { line } from '../../support/one-line.js';
 import type { Random } from '../../support/random.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { decodeStructured } from '../../../src/store/tables/values/decode.js';
+import { decodeStructured } from '../../../src/store/tables/values/decode-structured.js';
 import { encodeStructured } from '../../../src/store/tables/values/encode-structured.js';
-import { StoredFile } from '../../../src/store/tables/values/file.js';
+import { StoredFile } from '../../../src/store/tables/values/stored-file.js';
 import { expectSame, failure, storeOf, thrown } from '../../support/models/store-model.js';
 import { forSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';

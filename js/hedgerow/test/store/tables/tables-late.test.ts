@@ -7,7 +7,7 @@ import { rest } from '../../support/watching.js';
 /** The import of the code of filters waits for this. */
 const gate = vi.hoisted(() => ({ opened: Promise.resolve() }));
 
-vi.mock(import('../../../src/store/tables/load-parts.js'), async (original) => {
+vi.mock(import('../../../src/store/tables/on-demand-table-code.js'), async (original) => {
   const later = await original();
   const loadMatch = async () => {
     await gate.opened;

@@ -5,8 +5,8 @@
 import { HedgerowError } from '../../../src/base/errors.js';
 import { MAX_HEAD_BYTES, MAX_OBJECT_BYTES } from '../../../src/base/limits.js';
 import { hashedName } from '../../../src/sync/remote/hashed-name.js';
-import { headName } from '../../../src/sync/remote/names.js';
-import { probeRemote } from '../../../src/sync/remote/probe.js';
+import { headName } from '../../../src/sync/remote/object-names.js';
+import { probeRemote } from '../../../src/sync/remote/probe-swap-safety.js';
 import type { Remote, RemoteHead, Swap } from '../../../src/sync/remote/remote.js';
 
 export type Assert = (condition: unknown, message: string) => void;

@@ -1,12 +1,16 @@
 /** A remote whose clock the test moves, and the names in its heads: for the tests of collections. */
 import { hex } from '../../../src/base/hex.js';
-import { utf8 } from '../../../src/sync/remote/format/cursor.js';
+import {
+  PLAIN_SCOPE,
+  type Scope,
+  scopeInside,
+} from '../../../src/sync/remote/format/cipher-suite.js';
+import { utf8 } from '../../../src/sync/remote/format/field-codec.js';
 import { decodeHead } from '../../../src/sync/remote/format/head-codec.js';
 import { packsOf, type Tail } from '../../../src/sync/remote/format/head-record.js';
-import { decodeLog } from '../../../src/sync/remote/format/log.js';
-import { PLAIN_SCOPE, type Scope, scopeInside } from '../../../src/sync/remote/format/suite.js';
+import { decodeLog } from '../../../src/sync/remote/format/tail-log-object.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
-import { isReserved, parseName } from '../../../src/sync/remote/names.js';
+import { isReserved, parseName } from '../../../src/sync/remote/object-names.js';
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;

@@ -2,7 +2,7 @@
  * A remote for tests, over another one: it fails as networks and stores do. A seed decides when: the same calls in the
  * same order have the same faults.
  */
-import { checkSignal } from '../../../src/base/signal.js';
+import { checkSignal } from '../../../src/base/abort-signal.js';
 import { pause } from '../../../src/base/timeout.js';
 import type { Remote, RemoteHead, RemoteOptions, Swap } from '../../../src/sync/remote/remote.js';
 import {

@@ -1,11 +1,11 @@
 /** A simulated store that is encrypted. */
 import { sameBytes } from '../../../src/base/bytes.js';
-import { parseRoot } from '../../../src/base/root.js';
+import { parseRoot } from '../../../src/base/root-hash.js';
 import { memory } from '../../../src/storage/memory.js';
 import type { Ref, SegmentStore, Storage } from '../../../src/storage/segment-store.js';
 import { AppKey } from '../../../src/sync/encryption/at-rest/app-key.js';
+import type { StoreKeys } from '../../../src/sync/encryption/at-rest/data-key.js';
 import { SealedStore } from '../../../src/sync/encryption/at-rest/sealed-store.js';
-import type { StoreKeys } from '../../../src/sync/encryption/at-rest/store-keys.js';
 import { simulateCrypto } from './simulated-crypto.js';
 import type { World } from './simulated-storage.js';
 

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { localLocks } from '../../../src/base/locks.js';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { idb } from '../../../src/storage/idb/idb.js';
-import '../../../src/storage/idb/store-space.js';
+import '../../../src/storage/idb/free-store-space.js';
 import { HostileEngine } from '../doubles/hostile-idb/engine.js';
 import { install } from '../doubles/hostile-idb/install.js';
 import type { Key } from '../doubles/hostile-idb/records.js';

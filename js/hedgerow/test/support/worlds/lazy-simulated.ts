@@ -12,7 +12,7 @@ import {
 } from '../../../src/index.js';
 import { atRest } from '../../../src/sync/encryption/index.js';
 import { contextOf } from '../../../src/sync/link/open-link.js';
-import type { RemoteEncryption } from '../../../src/sync/remote/format/suite.js';
+import type { RemoteEncryption } from '../../../src/sync/remote/format/cipher-suite.js';
 import type { Remote } from '../../../src/sync/remote/index.js';
 import { type Random, random } from '../random.js';
 import { keyOf } from './lazy-devices.js';

@@ -1,11 +1,11 @@
 /** Devices that crash, and edits on them: for the simulations of sync. */
 import { expect } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
-import { Changes } from '../../../src/engine/read/changes.js';
+import { UnfinishedChanges } from '../../../src/engine/read/unfinished-changes.js';
 import { HedgerowError, memory, open, type Storage, type Store } from '../../../src/index.js';
+import type { ConflictPolicy } from '../../../src/sync/link/conflict-policy.js';
 import type { Link } from '../../../src/sync/link/link.js';
 import { createLink, type LinkOptions } from '../../../src/sync/link/open-link.js';
-import type { ConflictPolicy } from '../../../src/sync/link/policy.js';
 import type { Remote } from '../../../src/sync/remote/index.js';
 import type { Random } from '../random.js';
 import { headOf } from '../remote-store.js';
@@ -58,7 +58,7 @@ export class Device {
       shared,
       branchName: 'main',
       durability: 'relaxed',
-      changes: new Changes(),
+      changes: new UnfinishedChanges(),
     } as const;
     const rest = { check: () => {}, settle: () => {} };
     const options = { probe: false, policy: this.policy, ...this.#options };

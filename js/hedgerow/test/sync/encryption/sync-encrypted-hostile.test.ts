@@ -4,19 +4,19 @@ import { concatBytes } from '../../../src/base/bytes.js';
 import { hex } from '../../../src/base/hex.js';
 import { HedgerowError } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/index.js';
-import { inflate } from '../../../src/sync/remote/format/deflate.js';
-import { decodeDeltaObject } from '../../../src/sync/remote/format/delta-object.js';
-import { decodeDirectory } from '../../../src/sync/remote/format/directory.js';
-import { decodeHead, encodeHead } from '../../../src/sync/remote/format/head-codec.js';
-import { decodeBlock } from '../../../src/sync/remote/format/history-block.js';
-import { decodeLog } from '../../../src/sync/remote/format/log.js';
-import { decodePack } from '../../../src/sync/remote/format/pack.js';
-import { decodeRepository } from '../../../src/sync/remote/format/repository.js';
 import {
   PLAIN_SCOPE,
   type RemoteEncryption,
   type Scope,
-} from '../../../src/sync/remote/format/suite.js';
+} from '../../../src/sync/remote/format/cipher-suite.js';
+import { inflate } from '../../../src/sync/remote/format/deflate.js';
+import { decodeDeltaObject } from '../../../src/sync/remote/format/delta-object.js';
+import { decodeHead, encodeHead } from '../../../src/sync/remote/format/head-codec.js';
+import { decodeDirectory } from '../../../src/sync/remote/format/layer-directory.js';
+import { decodePack } from '../../../src/sync/remote/format/pack-read.js';
+import { decodeBlock } from '../../../src/sync/remote/format/push-history-block.js';
+import { decodeRepository } from '../../../src/sync/remote/format/repository-file.js';
+import { decodeLog } from '../../../src/sync/remote/format/tail-log-object.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { flipped, forFlips } from '../../support/damaged-bytes.js';
 import { longRows } from '../../support/long-rows.js';

@@ -9,7 +9,7 @@ import {
   passphraseKey,
   remoteKeys,
 } from '../../../src/sync/encryption/index.js';
-import type { RemoteEncryption } from '../../../src/sync/remote/format/suite.js';
+import type { RemoteEncryption } from '../../../src/sync/remote/format/cipher-suite.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { failure } from '../../support/models/store-model.js';
 import { isDeep } from '../../support/property.js';

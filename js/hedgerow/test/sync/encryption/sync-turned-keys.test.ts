@@ -1,7 +1,7 @@
 /** An encrypted remote whose key is replaced by the next one. */
 import { describe, expect, it } from 'vitest';
 import { remoteKeys } from '../../../src/sync/encryption/index.js';
-import type { RemoteEncryption } from '../../../src/sync/remote/format/suite.js';
+import type { RemoteEncryption } from '../../../src/sync/remote/format/cipher-suite.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { failure } from '../../support/models/store-model.js';
 import { objectsOf } from '../../support/remote-objects.js';

@@ -2,18 +2,18 @@
 import { expect, it } from 'vitest';
 import { type HedgerowError, memory, open, verify } from '../../../src/index.js';
 import { atRest, remoteKeys } from '../../../src/sync/encryption/index.js';
-import { objectPath } from '../../../src/sync/remote/format/content-names.js';
-import { inflate } from '../../../src/sync/remote/format/deflate.js';
-import { decodeDirectory } from '../../../src/sync/remote/format/directory.js';
-import { decodeHead } from '../../../src/sync/remote/format/head-codec.js';
-import type { HeadRecord } from '../../../src/sync/remote/format/head-record.js';
-import { frameOpener, framesAt, readPackTable } from '../../../src/sync/remote/format/pack.js';
 import {
   PLAIN_SCOPE,
   type RemoteEncryption,
   type Scope,
   scopeInside,
-} from '../../../src/sync/remote/format/suite.js';
+} from '../../../src/sync/remote/format/cipher-suite.js';
+import { objectPath } from '../../../src/sync/remote/format/content-names.js';
+import { inflate } from '../../../src/sync/remote/format/deflate.js';
+import { decodeHead } from '../../../src/sync/remote/format/head-codec.js';
+import type { HeadRecord } from '../../../src/sync/remote/format/head-record.js';
+import { decodeDirectory } from '../../../src/sync/remote/format/layer-directory.js';
+import { frameOpener, framesAt, readPackTable } from '../../../src/sync/remote/format/pack-read.js';
 import { memoryRemote, type Remote, type RemoteHead } from '../../../src/sync/remote/index.js';
 import { flipped, forFlips } from '../../support/damaged-bytes.js';
 import { watched } from '../../support/doubles/watched-storage.js';

@@ -11,9 +11,12 @@ import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/index.js';
 import type { Link } from '../../../src/sync/link/link.js';
-import { utf8 } from '../../../src/sync/remote/format/cursor.js';
+import {
+  PLAIN_SCOPE,
+  type RemoteEncryption,
+} from '../../../src/sync/remote/format/cipher-suite.js';
+import { utf8 } from '../../../src/sync/remote/format/field-codec.js';
 import { decodeHead } from '../../../src/sync/remote/format/head-codec.js';
-import { PLAIN_SCOPE, type RemoteEncryption } from '../../../src/sync/remote/format/suite.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import {
   BEGIN,

@@ -4,10 +4,10 @@
  */
 import { expect, it } from 'vitest';
 import { clone, memory } from '../../../src/index.js';
+import { PLAIN_SCOPE } from '../../../src/sync/remote/format/cipher-suite.js';
 import { objectPath } from '../../../src/sync/remote/format/content-names.js';
 import { decodeHead } from '../../../src/sync/remote/format/head-codec.js';
 import { packsOf } from '../../../src/sync/remote/format/head-record.js';
-import { PLAIN_SCOPE } from '../../../src/sync/remote/format/suite.js';
 import type { Remote } from '../../../src/sync/remote/index.js';
 import { isDeep } from '../../support/property.js';
 import { random } from '../../support/random.js';

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
 import { memory, open, repair, type Store } from '../../../src/index.js';
-import { buildLinkNames } from '../../../src/sync/link/link-names.js';
+import { buildLinkNames } from '../../../src/sync/link/link-ref-names.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
 import { random } from '../../support/random.js';

@@ -1,6 +1,6 @@
 /** Counts the traffic for ten rows of many: a head stays short, however long its branch is. */
 import { expect } from 'vitest';
-import { Changes } from '../../../src/engine/read/changes.js';
+import { UnfinishedChanges } from '../../../src/engine/read/unfinished-changes.js';
 import { memory, open, type Store } from '../../../src/index.js';
 import type { Link } from '../../../src/sync/link/link.js';
 import { createLink } from '../../../src/sync/link/open-link.js';
@@ -32,7 +32,7 @@ async function device(remote: Remote): Promise<{ db: Store; link: Link }> {
   const db = await open('app', { storage: memory() });
   const { shared } = headOf(db);
   const host = { shared, branchName: 'main', durability: 'relaxed' } as const;
-  const rest = { changes: new Changes(), check: () => {}, settle: () => {} };
+  const rest = { changes: new UnfinishedChanges(), check: () => {}, settle: () => {} };
   const tools = { packBytes: PACK_BYTES };
   return { db, link: await createLink({ ...host, ...rest }, remote, { probe: false }, tools) };
 }

@@ -1,6 +1,6 @@
 /** Clones that were cut off, and go on. */
 import { beforeAll, expect, it } from 'vitest';
-import { until } from '../../../src/base/signal.js';
+import { until } from '../../../src/base/abort-signal.js';
 import { pause } from '../../../src/base/timeout.js';
 import { memory, open } from '../../../src/index.js';
 import type { SyncProgress } from '../../../src/sync/link/context.js';

@@ -3,7 +3,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { expect, it, vi } from 'vitest';
 import { HedgerowError, type Store } from '../../../src/index.js';
 import type { Link } from '../../../src/sync/link/link.js';
-import type { SyncLoop } from '../../../src/sync/link/loop.js';
+import type { SyncLoop } from '../../../src/sync/link/sync-loop.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { Browser, breathe, pass, settled, type Tab } from '../../support/worlds/tabs-world.js';
 

@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
 import type { SyncContext } from '../../../src/sync/link/context.js';
-import { checkHasPush, extendHistory } from '../../../src/sync/link/head-history.js';
 import { HeadObjects } from '../../../src/sync/link/head-objects.js';
+import { checkHasPush, extendHistory } from '../../../src/sync/link/push-history.js';
 import {
   type BlockRecord,
   NO_CHECKPOINT,
   type Push,
 } from '../../../src/sync/remote/format/head-record.js';
-import { decodeBlock, encodeBlock } from '../../../src/sync/remote/format/history-block.js';
+import { decodeBlock, encodeBlock } from '../../../src/sync/remote/format/push-history-block.js';
 import { memoryRemote } from '../../../src/sync/remote/index.js';
 import { forCuts, forFlips } from '../../support/damaged-bytes.js';
 import { forSeeds } from '../../support/property.js';

@@ -7,7 +7,7 @@ import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { serveRemote } from '../../../../server/src/serve-remote.js';
 import { hex } from '../../../src/base/hex.js';
-import { Changes } from '../../../src/engine/read/changes.js';
+import { UnfinishedChanges } from '../../../src/engine/read/unfinished-changes.js';
 import { memory, open, type Store } from '../../../src/index.js';
 import type { SyncTools } from '../../../src/sync/link/context.js';
 import type { Link } from '../../../src/sync/link/link.js';
@@ -47,7 +47,7 @@ async function liar(remote: Remote, tools: Partial<SyncTools>): Promise<{ db: St
     shared: headOf(db).shared,
     branchName: 'main',
     durability: 'relaxed',
-    changes: new Changes(),
+    changes: new UnfinishedChanges(),
     check: () => {},
     settle: () => {},
   } as const;

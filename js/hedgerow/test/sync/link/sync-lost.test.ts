@@ -1,7 +1,7 @@
 /** Pushes whose answer was lost. */
 import { expect, it } from 'vitest';
+import { PLAIN_SCOPE } from '../../../src/sync/remote/format/cipher-suite.js';
 import { decodeHead } from '../../../src/sync/remote/format/head-codec.js';
-import { PLAIN_SCOPE } from '../../../src/sync/remote/format/suite.js';
 import { memoryRemote, type Remote, type Swap } from '../../../src/sync/remote/index.js';
 import { device, many, offline, rowsOf } from '../../support/worlds/sync-devices.js';
 

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../../../src/index.js';
-import { meterRemote } from '../../../src/sync/link/meter.js';
+import { meterRemote } from '../../../src/sync/link/metered-remote.js';
 import {
   httpRemote,
   memoryRemote,

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
 import { type HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { mutators, type PullRequest, type ServerLink } from '../../../src/sync/mutators/index.js';
-import { PullBody } from '../../../src/sync/wire/pull-body.js';
+import { PullBody } from '../../../src/sync/wire/pull-response-body.js';
 import { json } from '../../support/doubles/mutators-server.js';
 import { failure } from '../../support/models/store-model.js';
 import { forSeeds } from '../../support/property.js';

@@ -1,5 +1,6 @@
 /** Repository files and heads of a remote: their bytes, and the rules by which one head follows another. */
 import { describe, expect, it } from 'vitest';
+import { PLAIN_SCOPE } from '../../../src/sync/remote/format/cipher-suite.js';
 import {
   decodeDeltaObject,
   encodeDeltaObject,
@@ -10,13 +11,12 @@ import {
   type HeadRecord,
   packsOf,
 } from '../../../src/sync/remote/format/head-record.js';
-import { breakBetween, successorOf } from '../../../src/sync/remote/format/head-rules.js';
+import { breakBetween, successorOf } from '../../../src/sync/remote/format/head-succession.js';
 import {
   decodeRepository,
   encodeRepository,
   mayWrite,
-} from '../../../src/sync/remote/format/repository.js';
-import { PLAIN_SCOPE } from '../../../src/sync/remote/format/suite.js';
+} from '../../../src/sync/remote/format/repository-file.js';
 import { forCuts, forFlips } from '../../support/damaged-bytes.js';
 import { forSeeds } from '../../support/property.js';
 import { random } from '../../support/random.js';

@@ -10,7 +10,7 @@ import {
   encodeRecord,
   type MarkNames,
   type MarkRecords,
-} from '../../../src/sync/remote/format/marks.js';
+} from '../../../src/sync/remote/format/garbage-marks.js';
 import { forCuts, forFlips } from '../../support/damaged-bytes.js';
 import { forSeeds } from '../../support/property.js';
 import { type Random, random } from '../../support/random.js';

@@ -1,10 +1,10 @@
 /** Packs of both suites: their frames come back together, and each alone by its range. */
 import { describe, expect, it } from 'vitest';
 import { concatBytes } from '../../../src/base/bytes.js';
+import type { Scope } from '../../../src/sync/remote/format/cipher-suite.js';
 import { deflate, inflate } from '../../../src/sync/remote/format/deflate.js';
 import { decodeDeltaBody } from '../../../src/sync/remote/format/delta-body.js';
-import { decodePack, readPackTable } from '../../../src/sync/remote/format/pack.js';
-import type { Scope } from '../../../src/sync/remote/format/suite.js';
+import { decodePack, readPackTable } from '../../../src/sync/remote/format/pack-read.js';
 import { forCuts, forFlips } from '../../support/damaged-bytes.js';
 import { forSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';

@@ -1,6 +1,6 @@
 /** Stores that take one write of an object a second, as R2 and Google's do; and probes, with their leftovers. */
 import { expect, it } from 'vitest';
-import { Changes } from '../../../src/engine/read/changes.js';
+import { UnfinishedChanges } from '../../../src/engine/read/unfinished-changes.js';
 import { HedgerowError, memory, open } from '../../../src/index.js';
 import { createLink, type LinkOptions } from '../../../src/sync/link/open-link.js';
 import {
@@ -24,7 +24,7 @@ async function waiting(
   const db = await open('app', { storage: memory() });
   const { shared } = headOf(db);
   const host = { shared, branchName: 'main', durability: 'relaxed' } as const;
-  const rest = { changes: new Changes(), check: () => {}, settle: () => {} };
+  const rest = { changes: new UnfinishedChanges(), check: () => {}, settle: () => {} };
   const waits: number[] = [];
   const tools = {
     sleep: async (ms: number) => {

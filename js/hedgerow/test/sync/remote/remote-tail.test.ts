@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { sameBytes } from '../../../src/base/bytes.js';
 import { hex } from '../../../src/base/hex.js';
+import { PLAIN_SCOPE } from '../../../src/sync/remote/format/cipher-suite.js';
 import { decodeHead, encodeHead, headLength } from '../../../src/sync/remote/format/head-codec.js';
 import type {
   HeadRecord,
@@ -16,9 +17,8 @@ import {
   joinedTail,
   logsSince,
   withEntry,
-} from '../../../src/sync/remote/format/head-rules.js';
-import { decodeLog, encodeLog } from '../../../src/sync/remote/format/log.js';
-import { PLAIN_SCOPE } from '../../../src/sync/remote/format/suite.js';
+} from '../../../src/sync/remote/format/head-succession.js';
+import { decodeLog, encodeLog } from '../../../src/sync/remote/format/tail-log-object.js';
 import { forCuts, forFlips } from '../../support/damaged-bytes.js';
 import { forSeeds, hasAllSeeds } from '../../support/property.js';
 import { random } from '../../support/random.js';

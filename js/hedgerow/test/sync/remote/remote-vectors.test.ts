@@ -8,6 +8,7 @@ import { concatBytes } from '../../../src/base/bytes.js';
 import { hex } from '../../../src/base/hex.js';
 import { HedgerowError } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/remote-keys.js';
+import { PLAIN_SCOPE, type Scope } from '../../../src/sync/remote/format/cipher-suite.js';
 import { deflate, inflate } from '../../../src/sync/remote/format/deflate.js';
 import { decodeDeltaBody, wholeDeltaBody } from '../../../src/sync/remote/format/delta-body.js';
 import {
@@ -15,29 +16,31 @@ import {
   encodeDeltaObject,
 } from '../../../src/sync/remote/format/delta-object.js';
 import {
-  decodeDirectory,
-  encodeDirectory,
-  hashPrefix,
-} from '../../../src/sync/remote/format/directory.js';
-import { decodeHead, encodeHead } from '../../../src/sync/remote/format/head-codec.js';
-import type { HeadRecord, RowTree, Tail } from '../../../src/sync/remote/format/head-record.js';
-import { decodeBlock, encodeBlock } from '../../../src/sync/remote/format/history-block.js';
-import { decodeLog, encodeLog } from '../../../src/sync/remote/format/log.js';
-import {
   decodeMark,
   decodeRecord,
   encodeMark,
   encodeRecord,
-} from '../../../src/sync/remote/format/marks.js';
+} from '../../../src/sync/remote/format/garbage-marks.js';
+import { decodeHead, encodeHead } from '../../../src/sync/remote/format/head-codec.js';
+import type { HeadRecord, RowTree, Tail } from '../../../src/sync/remote/format/head-record.js';
+import {
+  decodeDirectory,
+  encodeDirectory,
+  hashPrefix,
+} from '../../../src/sync/remote/format/layer-directory.js';
 import {
   decodePack,
   type Front,
   frameOpener,
   readPackTable,
-} from '../../../src/sync/remote/format/pack.js';
+} from '../../../src/sync/remote/format/pack-read.js';
 import { encodeFrames } from '../../../src/sync/remote/format/pack-write.js';
-import { decodeRepository, encodeRepository } from '../../../src/sync/remote/format/repository.js';
-import { PLAIN_SCOPE, type Scope } from '../../../src/sync/remote/format/suite.js';
+import { decodeBlock, encodeBlock } from '../../../src/sync/remote/format/push-history-block.js';
+import {
+  decodeRepository,
+  encodeRepository,
+} from '../../../src/sync/remote/format/repository-file.js';
+import { decodeLog, encodeLog } from '../../../src/sync/remote/format/tail-log-object.js';
 import { encodePack, hash } from '../../support/remote-samples.js';
 import { unhex } from '../../support/remote-store.js';
 

@@ -1,8 +1,8 @@
 /** The migration of one table on one branch, in the background. */
 
+import { until } from '../../../base/abort-signal.js';
+import { notify } from '../../../base/call-callback-safely.js';
 import { HedgerowError } from '../../../base/errors.js';
-import { notify } from '../../../base/report.js';
-import { until } from '../../../base/signal.js';
 import { later } from '../../../base/timeout.js';
 import type { BranchHead } from '../../../engine/history/branch-head.js';
 import type { Snapshot } from '../../snapshot.js';
@@ -13,7 +13,7 @@ import {
   bringForward,
   type HandleInternals,
   rowsOfBatch,
-} from './bring-forward.js';
+} from './migrate-rows-in-batches.js';
 import { countOld, type FailedRow } from './old-rows.js';
 import { notReady, Readiness } from './readiness.js';
 

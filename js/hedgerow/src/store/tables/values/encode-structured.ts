@@ -1,11 +1,11 @@
 /** Makes the stored form of structured values: JSON with the tags of Transit. `docs/values.md` has the form. */
 
-import { isPlain, kindOf } from '../../../base/kind.js';
+import { isPlain, kindOf } from '../../../base/runtime-type-checks.js';
 import { toBase64 } from './base64.js';
-import { textOfDate } from './date.js';
-import { checkDepth, fault, locateFault } from './fault.js';
-import { StoredFile } from './file.js';
-import { BIGINT, escapedText, Mark, type Members, tagOf, UNDEFINED } from './form.js';
+import { textOfDate } from './sortable-date-text.js';
+import { StoredFile } from './stored-file.js';
+import { BIGINT, escapedText, Mark, type Members, tagOf, UNDEFINED } from './transit-tags.js';
+import { checkDepth, fault, locateFault } from './value-errors.js';
 
 /**
  * Returns the stored form of a value: JSON, or bytes if the whole value is a `Uint8Array`. Equal values have the same

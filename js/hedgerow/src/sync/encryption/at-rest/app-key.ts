@@ -1,7 +1,8 @@
 /** The key that an app gives, as a key or as a passphrase. */
+
+import { optionsOf } from '../../../base/check-options.js';
 import { HedgerowError } from '../../../base/errors.js';
 import { hex } from '../../../base/hex.js';
-import { optionsOf } from '../../../base/options.js';
 import { type RootKey, rootKey } from '../hkdf.js';
 import { passphraseKey } from '../passphrase.js';
 import { subtle } from '../web-crypto.js';

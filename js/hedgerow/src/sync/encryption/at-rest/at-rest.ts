@@ -1,9 +1,9 @@
 /** Encrypts stores where they are kept. */
 import type { Encryption, Storage } from '../../../storage/segment-store.js';
 import { AppKey, type AtRestKey } from './app-key.js';
-import { sealedLocks } from './sealed-locks.js';
+import type { StoreKeys } from './data-key.js';
+import { sealedLocks } from './sealed-lock-names.js';
 import { SealedStore } from './sealed-store.js';
-import type { StoreKeys } from './store-keys.js';
 
 /**
  * Returns the encryption for `open(name, { encryption })`: the store's own key seals its data, and `key` or

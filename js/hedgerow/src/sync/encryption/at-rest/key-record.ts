@@ -15,7 +15,7 @@ import { frameKey, openFrame, sealFrame, TAG_BYTES } from '../aead.js';
 import { deriveBytes } from '../hkdf.js';
 import { PASSPHRASE_ROUNDS } from '../passphrase.js';
 import type { AppKey } from './app-key.js';
-import { SEALED } from './refs.js';
+import { SEALED } from './sealed-refs.js';
 
 const MARKER = 'main';
 const PREFIX = 'encryption/';

@@ -1,11 +1,11 @@
 /** Gives an encrypted store another key. */
 
+import { checkStoreName, optionsOf } from '../../../base/check-options.js';
 import { HedgerowError } from '../../../base/errors.js';
-import { checkStoreName, optionsOf } from '../../../base/options.js';
 import { idb } from '../../../storage/idb/idb.js';
 import type { Storage } from '../../../storage/segment-store.js';
 import { AppKey, type AtRestKey } from './app-key.js';
-import { resealDataKey } from './store-keys.js';
+import { resealDataKey } from './data-key.js';
 
 /** The old and the new key of a store. */
 export interface RotateOptions {

@@ -11,16 +11,16 @@ import type {
   WriteBatch,
 } from '../../../storage/segment-store.js';
 import type { AppKey } from './app-key.js';
+import { openKeys, type StoreKeys } from './data-key.js';
 import { isKeyRef } from './key-record.js';
-import { SealedCalls } from './sealed-calls.js';
-import { openKeys, type StoreKeys } from './store-keys.js';
+import { OrderedStorageCalls } from './ordered-storage-calls.js';
 
 export class SealedStore implements SegmentStore {
   readonly #name: string;
   readonly #inner: SegmentStore;
   readonly #appKey: AppKey;
   readonly #onKeys: (keys: StoreKeys) => void;
-  readonly #calls = new SealedCalls();
+  readonly #calls = new OrderedStorageCalls();
   #keys: Promise<StoreKeys> | undefined;
   declare readonly requestCost?: number;
 

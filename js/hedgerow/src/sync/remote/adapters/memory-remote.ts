@@ -1,9 +1,10 @@
 /** A remote in memory: for tests, and for several stores of one page. */
-import { optionsOf } from '../../../base/options.js';
-import { checkSignal } from '../../../base/signal.js';
-import { headName } from '../names.js';
+
+import { checkSignal } from '../../../base/abort-signal.js';
+import { optionsOf } from '../../../base/check-options.js';
+import { checkedRemote } from '../checked-remote.js';
+import { headName } from '../object-names.js';
 import type { Remote, RemoteHead, RemoteOptions } from '../remote.js';
-import { checkedRemote } from '../remote-check.js';
 import { goneFault } from '../remote-faults.js';
 
 interface StoredObject {

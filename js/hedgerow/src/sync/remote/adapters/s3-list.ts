@@ -1,5 +1,5 @@
 /** Reads the pages of S3 lists. Keys and tokens are XML text without attributes, so no XML parser is needed. */
-import { parseName } from '../names.js';
+import { parseName } from '../object-names.js';
 import type { RemoteObject } from '../remote.js';
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -1,16 +1,17 @@
 /** `hedgerow/s3`: a remote in a bucket of S3, or of a store that speaks its protocol. */
+
+import { optionsOf } from '../../../base/check-options.js';
 import { HedgerowError } from '../../../base/errors.js';
-import { isPlain, shownAs } from '../../../base/kind.js';
 import { MAX_LISTED } from '../../../base/limits.js';
-import { optionsOf } from '../../../base/options.js';
-import { askApp } from '../ask-app.js';
+import { isPlain, shownAs } from '../../../base/runtime-type-checks.js';
+import { askApp } from '../ask-app-credentials.js';
+import { checkedRemote } from '../checked-remote.js';
 import type { ListPrefix, Remote, RemoteObject, RemoteOptions } from '../remote.js';
-import { checkedRemote } from '../remote-check.js';
 import { remoteFault } from '../remote-faults.js';
-import { type FetchFunction, readRefusal } from './exchange.js';
+import { type FetchFunction, readRefusal } from './http-exchange.js';
+import { WebRemote } from './http-remote-base.js';
 import { escapeComponent, parseHttpUrl, presign, type S3Credentials } from './presign.js';
 import { nextToken, parseListPage } from './s3-list.js';
-import { WebRemote } from './web.js';
 
 export type { S3Credentials } from './presign.js';
 

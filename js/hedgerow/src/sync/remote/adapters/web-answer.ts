@@ -2,7 +2,7 @@
 import { MAX_HEAD_BYTES } from '../../../base/limits.js';
 import type { RemoteHead } from '../remote.js';
 import { remoteFault } from '../remote-faults.js';
-import { type HttpAnswer, readRefusal } from './exchange.js';
+import { type HttpAnswer, readRefusal } from './http-exchange.js';
 
 /** Begins tokens of heads that came without an ETag: they distinguish heads, and no swap takes them. */
 const WITHOUT_ETAG = '~';

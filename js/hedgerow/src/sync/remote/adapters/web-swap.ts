@@ -4,7 +4,7 @@ import type { HedgerowError } from '../../../base/errors.js';
 import { pause } from '../../../base/timeout.js';
 import type { RemoteHead, Swap } from '../remote.js';
 import { goneFault, remoteFault, unknownIfUnsure, unsafeFault } from '../remote-faults.js';
-import { type HttpAnswer, readRefusal } from './exchange.js';
+import { type HttpAnswer, readRefusal } from './http-exchange.js';
 import { checkNoPage, isStrong } from './web-answer.js';
 
 /** The requests of one swap. */

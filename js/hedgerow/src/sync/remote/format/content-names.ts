@@ -3,7 +3,7 @@
 import { sameBytes } from '../../../base/bytes.js';
 import type { RemoteKind } from '../../../base/errors.js';
 import { hex } from '../../../base/hex.js';
-import { invalidRemote } from './cursor.js';
+import { invalidRemote } from './field-codec.js';
 
 /** BLAKE3 with 32 bytes, of the core or of a library. */
 export type HashFunction = (bytes: Uint8Array) => Uint8Array;

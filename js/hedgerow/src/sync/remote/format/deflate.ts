@@ -1,9 +1,9 @@
 /** Deflates by the platform's functions. Callers on a platform without any, such as React Native, give functions. */
 
+import { streamIterator } from '../../../base/byte-source.js';
 import { concatBytes } from '../../../base/bytes.js';
 import { HedgerowError } from '../../../base/errors.js';
 import { builtinIfAny } from '../../../base/node-builtin.js';
-import { streamIterator } from '../../../base/read-bytes.js';
 import { turn } from '../../../base/scheduler.js';
 
 /** Deflates bytes, without a header. */

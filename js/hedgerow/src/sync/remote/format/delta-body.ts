@@ -2,8 +2,8 @@
 
 import { concatBytes } from '../../../base/bytes.js';
 import { HedgerowError, type RemoteKind } from '../../../base/errors.js';
-import { FieldReader, FieldWriter, invalidRemote } from './cursor.js';
 import type { Deflate, Inflate } from './deflate.js';
+import { FieldReader, FieldWriter, invalidRemote } from './field-codec.js';
 import { MAX_PLAIN_DELTA_BYTES } from './format-limits.js';
 
 /** Deflates a delta of 1 byte to 16 MiB. */

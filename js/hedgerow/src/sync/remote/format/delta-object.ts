@@ -1,9 +1,9 @@
 /** A delta that is too long for a head: a separate object. Its salt makes its name unique. */
 
-import { unwritable } from './cursor.js';
+import type { Scope } from './cipher-suite.js';
+import { unwritable } from './field-codec.js';
 import { MAX_TAIL_BYTES } from './format-limits.js';
-import { unwrapObject, wrapObject, wrappedLength } from './one-part.js';
-import type { Scope } from './suite.js';
+import { unwrapObject, wrapObject, wrappedLength } from './single-part-object.js';
 
 /** Returns how many bytes the object of a delta has. */
 export function deltaObjectLength(deltaLength: number, scope: Scope): number {

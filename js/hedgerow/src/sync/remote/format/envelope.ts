@@ -10,7 +10,7 @@
 import { crc32 } from '../../../base/crc32.js';
 import type { RemoteKind } from '../../../base/errors.js';
 import { REMOTE_FORMAT } from '../../../base/limits.js';
-import { FieldReader, FieldWriter, ID_BYTES, tooNew } from './cursor.js';
+import { FieldReader, FieldWriter, ID_BYTES, tooNew } from './field-codec.js';
 
 const MAGICS: Readonly<Record<RemoteKind, number>> = {
   repository: 0x4347_4448, // HDGC

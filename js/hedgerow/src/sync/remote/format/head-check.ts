@@ -3,7 +3,7 @@
 import { sameBytes } from '../../../base/bytes.js';
 import { hex } from '../../../base/hex.js';
 import { compareKeys } from '../../../base/key.js';
-import { isZero } from './cursor.js';
+import { isZero } from './field-codec.js';
 import {
   MAX_BLOCK_BYTES,
   MAX_BLOCK_PUSHES,

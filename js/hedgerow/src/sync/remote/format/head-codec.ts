@@ -1,6 +1,7 @@
 /** The bytes of a head, drawn in `docs/format.md`. */
 
-import { type FieldReader, FieldWriter, ID_BYTES } from './cursor.js';
+import type { Scope } from './cipher-suite.js';
+import { type FieldReader, FieldWriter, ID_BYTES } from './field-codec.js';
 import {
   MAX_BLOCKS,
   MAX_LOGS,
@@ -18,8 +19,7 @@ import type {
   PackRecord,
   SumClaim,
 } from './head-record.js';
-import { unwrapObject, wrapObject, wrappedLength } from './one-part.js';
-import type { Scope } from './suite.js';
+import { unwrapObject, wrapObject, wrappedLength } from './single-part-object.js';
 import {
   type PartOffsets,
   readFieldCount,

@@ -1,13 +1,13 @@
-/** Writes objects of frames, which `pack.ts` reads. A separate file, since few devices make any. */
+/** Writes objects of frames, which `pack-read.ts` reads. A separate file, since few devices make any. */
 
 import { concatBytes } from '../../../base/bytes.js';
 import { turn } from '../../../base/scheduler.js';
-import { FieldWriter, unwritable } from './cursor.js';
+import type { Scope } from './cipher-suite.js';
 import type { Deflate } from './deflate.js';
 import { encodeDeltaBody } from './delta-body.js';
+import { FieldWriter, unwritable } from './field-codec.js';
 import { MAX_FRAMES, MAX_PACK_BYTES } from './format-limits.js';
-import type { FramedKind, Front } from './pack.js';
-import type { Scope } from './suite.js';
+import type { FramedKind, Front } from './pack-read.js';
 
 /** Streams of browsers deflate on the page's thread: after so many milliseconds other work has its turn. */
 const SLICE_MS = 4;

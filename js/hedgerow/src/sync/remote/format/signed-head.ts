@@ -7,7 +7,7 @@
  */
 
 import { concatBytes } from '../../../base/bytes.js';
-import { FieldReader, FieldWriter, tooNew, utf8 } from './cursor.js';
+import { FieldReader, FieldWriter, tooNew, utf8 } from './field-codec.js';
 import { SIGNATURE_BYTES, SIGNED_TRAILER_BYTES } from './format-limits.js';
 
 const MAGIC = 0x5347_4448; // HDGS

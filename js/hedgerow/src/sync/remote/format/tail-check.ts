@@ -1,7 +1,7 @@
 /** The rules of entries, in a head and in a log. Their writers and readers check the same. */
 
 import type { RemoteKind } from '../../../base/errors.js';
-import { type FieldReader, unwritable } from './cursor.js';
+import { type FieldReader, unwritable } from './field-codec.js';
 import {
   MAX_HEAD_ENTRIES,
   MAX_HEAD_ENTRIES_BYTES,

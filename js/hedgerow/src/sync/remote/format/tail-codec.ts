@@ -1,6 +1,6 @@
 /** The bytes of entries, as a head and a log have them: `docs/format.md` draws them. */
 
-import { type FieldReader, type FieldWriter, HASH_BYTES, ID_BYTES, isZero } from './cursor.js';
+import { type FieldReader, type FieldWriter, HASH_BYTES, ID_BYTES, isZero } from './field-codec.js';
 import { MAX_HEAD_ENTRIES, MAX_INLINE_DELTA_BYTES } from './format-limits.js';
 import type { DeltaRecord, RowTree, Tail, TailEntry } from './head-record.js';
 

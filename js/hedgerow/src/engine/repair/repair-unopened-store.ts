@@ -1,0 +1,77 @@
+/** Verifies and repairs a store that is not open, even one that cannot be opened. */
+
+import { checkStoreName, optionsOf } from '../../base/check-options.js';
+import { idb } from '../../storage/idb/idb.js';
+import type { Encryption, SegmentStore, Storage } from '../../storage/segment-store.js';
+import { pinCommit } from '../../storage/tabs/pins.js';
+import { TabMessages } from '../../storage/tabs/tab-messages.js';
+import type { Verification, VerifyOptions } from '../verify/verify-commit.js';
+import { inspect, type Pin } from '../verify/verify-store.js';
+import { repairStore } from './repair.js';
+import type { RepairOptions, RepairResult } from './types.js';
+
+const SLICE_MS = 8;
+
+/** The place of the store. */
+export interface At {
+  /** `idb()` by default. */
+  readonly storage?: Storage | undefined;
+  /** As in `open`. */
+  readonly encryption?: Encryption | undefined;
+}
+
+function placeOf({ storage = idb(), encryption }: At): Storage {
+  return encryption?.over(storage) ?? storage;
+}
+
+/** As `db.verify()`, for a store that does not open. Rejects with `store-not-found` if it does not exist. */
+export async function verifyUnopened(
+  name: string,
+  given: VerifyOptions & At = {},
+): Promise<Verification> {
+  const options = optionsOf('verify', given, 'storage encryption checkIndexes signal onProgress');
+  return runOnSegments(name, placeOf(options), async (segments, pin) => {
+    const { verification } = await inspect(segments, SLICE_MS, pin, options);
+    return verification;
+  });
+}
+
+/**
+ * As `db.repair()`, for a store that does not open since its newest commit is damaged. Rejects with `store-not-found`
+ * if it does not exist.
+ */
+export async function repairUnopened(
+  name: string,
+  given: RepairOptions & At = {},
+): Promise<RepairResult> {
+  const options = optionsOf(
+    'repair',
+    given,
+    'storage encryption salvage checkIndexes signal onProgress',
+  );
+  const storage = placeOf(options);
+  return runOnSegments(name, storage, async (segments, pin) => {
+    const tabs = storage.isShared === true ? new TabMessages(name) : undefined;
+    const announce = (ref: string, generation: number) => tabs?.announce(ref, generation);
+    try {
+      const job = { ...options, sliceMs: SLICE_MS, durability: 'strict', pin, announce } as const;
+      return await repairStore(segments, job);
+    } finally {
+      tabs?.close();
+    }
+  });
+}
+
+async function runOnSegments<T>(
+  name: string,
+  storage: Storage,
+  use: (segments: SegmentStore, pin: Pin) => Promise<T>,
+): Promise<T> {
+  checkStoreName(name);
+  const segments = await storage.open(name, { mustExist: true });
+  try {
+    return await use(segments, (commitBytes) => pinCommit(storage.locks, name, commitBytes));
+  } finally {
+    await segments.close();
+  }
+}

@@ -1,0 +1,245 @@
+import { freezeShared } from '../../base/freeze-shared.js';
+import { compareKeys } from '../../base/key.js';
+import { encodeRange, type KeyRange } from '../../base/range.js';
+import type { Slicer } from '../../base/slicer.js';
+import type { Engine } from '../../core/engine.js';
+import type { IndexEntry } from '../../core/indexes/index-entries.js';
+import type { Host } from '../../core/operation-host.js';
+import type { BranchHead, HeldHead } from '../history/branch-head.js';
+import { type Change, changeAt, startDiff, widthAt } from '../read/decode-diff.js';
+import { blocks, type Decode } from '../read/scan.js';
+import { IntervalTree } from './interval-tree.js';
+import { type Interval, intervalOf, intervalToRange, isEmpty } from './key-interval.js';
+
+/** An ordered space of positions other than the keys of rows: an index. */
+export interface Space {
+  /** The rows that the index is made from. */
+  readonly rows: KeyRange;
+  /** Returns the entries of a row, without duplicates. */
+  entriesOf(key: string, value: unknown): readonly IndexEntry[];
+  /** Holds a head that has the index. */
+  hold(): Promise<HeldHead>;
+}
+
+/** Changes between two reads of the clock. */
+const CLOCK_CHANGES = 256;
+/** After a first block with more members than this, a jump to the next watched range is worth a new diff. */
+const MANY_CHANGES = 64;
+/** The number of positions that are sorted without a break. */
+const RUN = 2048;
+
+/** An interval of rows that receives their changes. */
+export interface Taker<Watcher> extends Interval {
+  /** Whether it takes only the kinds and keys of changes. */
+  readonly isKeysOnly?: boolean;
+  take(change: Change, touched: Set<IntervalGatherer<Watcher>>): void;
+}
+
+/** Gathers the changes of one interval in a pass. Watchers of the same interval share it. */
+export interface IntervalGatherer<Watcher> extends Taker<Watcher> {
+  readonly watchers: Set<Watcher>;
+  /** Takes the change of an entry of an index. */
+  takeAt(position: string, change: Change, touched: Set<IntervalGatherer<Watcher>>): void;
+  /** Returns and forgets the result for watchers; they do not receive an empty array. */
+  finish(slicer: Slicer): Promise<readonly unknown[]> | readonly unknown[];
+  drop(): void;
+}
+
+/** Turns changes into other results for watchers: code that is loaded later. */
+export interface WatchTally<Watcher> {
+  /** Returns the first result, at the commit where the watcher begins. */
+  begin(
+    host: Host,
+    branchHead: BranchHead,
+    watcher: Watcher,
+    commitBytes: Uint8Array,
+  ): Promise<unknown[]>;
+  gather(interval: Interval): IntervalGatherer<Watcher>;
+  /** Reads the output of a diff, without parts that no taker wants. */
+  decode(engine: Engine, takers: IntervalTree<Taker<Watcher>>): unknown[];
+}
+
+/** The changes of one interval in a pass, in their order. */
+export class ChangeGatherer<Watcher> implements IntervalGatherer<Watcher> {
+  readonly low: string;
+  readonly high: string | undefined;
+  readonly watchers = new Set<Watcher>();
+  #changes: Change[] = [];
+  /** Of an index, the position of each change. */
+  #positions: string[] | undefined;
+
+  constructor({ low, high }: Interval) {
+    this.low = low;
+    this.high = high;
+  }
+
+  take(change: Change, touched: Set<IntervalGatherer<Watcher>>): void {
+    if (this.#changes.push(freezeShared(change)) === 1) touched.add(this);
+  }
+
+  takeAt(position: string, change: Change, touched: Set<IntervalGatherer<Watcher>>): void {
+    this.#positions ??= [];
+    this.#positions.push(position);
+    this.take(change, touched);
+  }
+
+  async finish(slicer: Slicer): Promise<readonly Change[]> {
+    const [changes, positions] = [this.#changes, this.#positions];
+    this.drop();
+    if (positions === undefined) return freezeShared(changes);
+    const order = await sorted(positions, slicer);
+    return freezeShared(order.map((at) => changes[at] as Change));
+  }
+
+  drop(): void {
+    this.#changes = [];
+    this.#positions = undefined;
+  }
+}
+
+/** Returns the indices of `positions` in the order of the positions: a merge sort in slices. */
+function sorted(positions: readonly string[], slicer: Slicer): Promise<number[]> {
+  const compare = (a = 0, b = 0) => compareKeys(positions[a] as string, positions[b] as string);
+  const part = async (from: number, to: number): Promise<number[]> => {
+    if (slicer.step()) await slicer.rest();
+    if (to - from <= RUN) {
+      return Array.from({ length: to - from }, (_, index) => from + index).sort(compare);
+    }
+    const middle = (from + to) >> 1;
+    const [left, right] = [await part(from, middle), await part(middle, to)];
+    const both: number[] = [];
+    for (let [l, r] = [0, 0]; both.length < to - from; ) {
+      const isLeft = r === right.length || (l < left.length && compare(left[l], right[r]) <= 0);
+      both.push((isLeft ? left[l++] : right[r++]) as number);
+      if (both.length % RUN === 0 && slicer.step()) await slicer.rest();
+    }
+    return both;
+  };
+  return part(0, positions.length);
+}
+
+/** The rows of an index. Turns changes of rows into changes of entries. */
+class SpaceTaker<Watcher> implements Taker<Watcher> {
+  readonly low: string;
+  readonly high: string | undefined;
+  readonly #space: Space;
+  readonly #matcher: IntervalTree<IntervalGatherer<Watcher>>;
+
+  constructor(space: Space, ranges: Iterable<IntervalGatherer<Watcher>>) {
+    ({ low: this.low, high: this.high } = intervalOf(space.rows));
+    this.#space = space;
+    this.#matcher = new IntervalTree(ranges);
+  }
+
+  take(change: Change, touched: Set<IntervalGatherer<Watcher>>): void {
+    const { key } = change;
+    const space = this.#space;
+    const oldEntries = 'oldValue' in change ? space.entriesOf(key, change.oldValue) : [];
+    const newEntries = 'newValue' in change ? space.entriesOf(key, change.newValue) : [];
+    const add = ({ position, secondary }: IndexEntry, entryChange: Change) => {
+      const found = this.#matcher.at(position);
+      for (const range of found) range.takeAt(position, { ...entryChange, secondary }, touched);
+    };
+    const removed = new Map(oldEntries.map((entry) => [entry.position, entry]));
+    for (const entry of newEntries) {
+      const { newValue } = change as Change & { op: 'add' };
+      add(entry, removed.delete(entry.position) ? change : { op: 'add', key, newValue });
+    }
+    const { oldValue } = change as Change & { op: 'del' };
+    for (const entry of removed.values()) add(entry, { op: 'del', key, oldValue });
+  }
+}
+
+/** The subject of a watch. */
+export interface WatchSubject<Watcher> {
+  readonly interval: Interval;
+  /** Absent for a watcher of changes. */
+  readonly tally: WatchTally<Watcher> | undefined;
+  /** The watched index; `undefined` for a watch of rows. */
+  readonly space: Space | undefined;
+}
+
+/** One pass over the changes between two commits. Gives each change to the ranges that contain it. */
+export class Pass<Watcher extends WatchSubject<Watcher>> {
+  readonly #matcher: IntervalTree<Taker<Watcher>>;
+  readonly #decode: Decode | undefined;
+  /** The ranges that had changes. */
+  readonly touched = new Set<IntervalGatherer<Watcher>>();
+
+  constructor(watchers: Iterable<Watcher>) {
+    const spaces = new Map<Space | undefined, Map<string, IntervalGatherer<Watcher>>>();
+    let other: WatchTally<Watcher> | undefined;
+    for (const watcher of watchers) {
+      const { interval, space, tally } = watcher;
+      if (isEmpty(interval)) continue;
+      other ??= tally;
+      const ranges = spaces.get(space) ?? new Map<string, IntervalGatherer<Watcher>>();
+      spaces.set(space, ranges);
+      // A lone surrogate separates the bounds: no key, and so no bound, contains one.
+      const name = `${interval.low}\ud800${interval.high ?? '\ud800'}${tally ? '\ud800' : ''}`;
+      const range =
+        ranges.get(name) ?? tally?.gather(interval) ?? new ChangeGatherer<Watcher>(interval);
+      ranges.set(name, range);
+      range.watchers.add(watcher);
+    }
+    const takers: Taker<Watcher>[] = [];
+    for (const [space, ranges] of spaces) {
+      if (space === undefined) takers.push(...ranges.values());
+      else takers.push(new SpaceTaker(space, ranges.values()));
+    }
+    const matcher = new IntervalTree(takers);
+    this.#matcher = matcher;
+    this.#decode = other && ((engine) => other.decode(engine, matcher));
+  }
+
+  /** Drops all gathered changes. */
+  clear(): void {
+    for (const range of this.touched) range.drop();
+    this.touched.clear();
+  }
+
+  /**
+   * Gathers the changes from one commit to another. The caller must hold both. Reads the nodes in watched ranges that
+   * the commits do not share. Skips the gaps between ranges, except for about a block of changes in each. Stops when
+   * `isWanted` returns `false`.
+   */
+  async run(
+    host: Host,
+    branchHead: BranchHead,
+    from: Uint8Array,
+    to: Uint8Array,
+    slicer: Slicer,
+    isWanted: () => boolean,
+  ): Promise<void> {
+    this.clear();
+    const matcher = this.#matcher;
+    const { low: first, high } = matcher.hull;
+    let low = first;
+    while (low !== undefined) {
+      const range = encodeRange(intervalToRange({ low, high }));
+      const start = async () => ({ op: await startDiff(host, branchHead, from, to, range) });
+      low = undefined;
+      let isFirst = true;
+      for await (const members of blocks(host, start, undefined, this.#decode)) {
+        slicer.begin();
+        if (!isWanted()) return;
+        let found: readonly Taker<Watcher>[] = [];
+        let at = 0;
+        for (let count = 1; at < members.length; count++) {
+          found = matcher.at(members[at + 1] as string);
+          if (found.length > 0) {
+            const change = changeAt(members, at);
+            for (const taker of found) taker.take(change, this.touched);
+          }
+          at += widthAt(members, at);
+          if (count % CLOCK_CHANGES === 0 && slicer.step()) await slicer.rest();
+        }
+        if (found.length === 0 && (!isFirst || members.length > MANY_CHANGES)) {
+          low = matcher.next;
+          break;
+        }
+        isFirst = false;
+      }
+    }
+  }
+}

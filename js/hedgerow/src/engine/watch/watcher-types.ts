@@ -1,0 +1,56 @@
+/** The options and the state of a watcher. */
+
+import type { KeyRange } from '../../base/range.js';
+import type { IndexRange } from '../../core/indexes/index-entries.js';
+import type { Change } from '../read/decode-diff.js';
+import type { WatchSubject, WatchTally } from './gather-watched-changes.js';
+import type { WatchedCommit } from './watched-commit.js';
+
+/** Options of a watch. */
+export interface WatchOptions {
+  /** The first call gets all rows of the range as `add`, even if the range is empty. */
+  readonly initial?: boolean | undefined;
+  /** Ends the watch, like the function that `watch` returns. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Called once, when the watch ends because it can report no more changes: they are damaged or lost, storage could not
+   * be read in five tries within 7.5 seconds, the branch was deleted (`branch-not-found`), or the store was deleted or
+   * closed (`closed`). To go on, watch again and read all shown rows again. Without `onError` the error is reported
+   * like an uncaught one, unless its cause is `close()` of the handle.
+   */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * Gets the changes since its last call, in order, and the root that they lead to. Other watchers may get the same
+ * objects. When it returns a promise, it is not called again until the promise settles.
+ */
+export type WatchCallback<Value = unknown> = (
+  changes: readonly Change<Value>[],
+  at: { readonly root: string },
+) => unknown;
+
+/** Gets the number of rows, or of entries of an index, and the root at which they were counted. */
+export type CountCallback = (count: number, at: { readonly root: string }) => unknown;
+
+/** Loads a `WatchTally`. */
+export type LoadTally = () => Promise<WatchTally<Watcher>>;
+
+/** The state of one watch. */
+export interface Watcher extends WatchSubject<Watcher> {
+  /** Set when the code of the tally is loaded. */
+  tally: WatchTally<Watcher> | undefined;
+  readonly order: number;
+  readonly range: KeyRange | IndexRange;
+  /** Gets changes, or the results of `tally`. */
+  readonly callback: (told: never, at: { readonly root: string }) => unknown;
+  readonly onError: ((error: unknown) => void) | undefined;
+  readonly end: () => void;
+  /** The commit of a watcher that is not at `#main` of `Watchers`, or is busy. */
+  behind: WatchedCommit | undefined;
+  /** The callback has not settled yet. */
+  isBusy: boolean;
+  /** The range may have changed since `behind`. */
+  hasMissed: boolean;
+  isOver: boolean;
+}

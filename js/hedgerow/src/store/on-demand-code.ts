@@ -1,0 +1,49 @@
+/**
+ * The parts that load at their first call, so that a page's start does not wait for parts that it may never use. Each
+ * call rejects with `not-loaded` if its part cannot be loaded; `preload()` loads all of them early.
+ */
+import { part } from '../base/dynamic-import.js';
+
+type Reads = typeof import('../engine/read/on-demand-read-bundle.js');
+type Rescue = typeof import('../engine/repair/repair-unopened-store.js');
+
+/** Loads proofs of rows, the changes between two roots, and statistics. */
+export const readParts = (): Promise<Reads> =>
+  part(() => import('../engine/read/on-demand-read-bundle.js'));
+
+/** Loads verification. */
+export const verifying = () => part(() => import('../engine/verify/verify-store.js'));
+
+/** Loads repair. */
+export const repairing = () => part(() => import('../engine/repair/repair.js'));
+
+/** Loads the health of storage. */
+export const loadHealth = () => part(() => import('./storage-health-listeners.js'));
+
+/** Loads verification and repair for stores that do not open. */
+export const rescuing = (): Promise<Rescue> =>
+  part(() => import('../engine/repair/repair-unopened-store.js'));
+
+/**
+ * Resolves to what `proof` shows under `root`, as `db.root` shows it: the value of a key, or that it has no value; or
+ * all rows of a range. Needs no store and no storage. Rejects with `invalid-proof` if `proof` is not the one proof of
+ * this under this root.
+ *
+ * Returns a promise, since the first call compiles the core, and large proofs are verified in slices. Costs a hash and
+ * a check of each chunk; verifies at most 128 MiB.
+ */
+export const verifyProof = (async (...args: Parameters<Reads['verifyProof']>): Promise<unknown> => {
+  const { verifyProof: verified } = await readParts();
+  return verified(...args);
+}) as unknown as Reads['verifyProof'];
+
+/** Verifies a store that does not open, as `db.verify()` does. Rejects with `store-not-found` if it does not exist. */
+export const verify: Rescue['verifyUnopened'] = async (...args) =>
+  (await rescuing()).verifyUnopened(...args);
+
+/**
+ * Repairs a store that does not open because its newest commit is damaged, as `db.repair()` does. Rejects with
+ * `store-not-found` if it does not exist.
+ */
+export const repair: Rescue['repairUnopened'] = async (...args) =>
+  (await rescuing()).repairUnopened(...args);

@@ -1,4 +1,0 @@
-/** The repairs of a link, loaded at need. */
-
-export { mendRemote } from './mend-remote.js';
-export { rejoin } from './rejoin.js';

@@ -1,5 +1,0 @@
-/** Loads the rest of the code when an import needs it: most calls have no import to do. */
-
-import { part } from 'hedgerow/kit';
-
-export const loadImport = () => part(() => import('./import-parts.js'));
