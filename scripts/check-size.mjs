@@ -17,9 +17,9 @@ import { WASM_FILE } from './lib/wasm.mjs';
 
 const BUDGET_BYTES = 159_500;
 /** For the scripts and the WebAssembly that a page fetches to open a store with `hedgerow/slim`. */
-const SLIM_BUDGET_BYTES = 162_800;
+const SLIM_BUDGET_BYTES = 162_900;
 /** For its scripts alone: it exposes a module that is inlined by mistake. */
-const SLIM_SCRIPT_BUDGET_BYTES = 47_200;
+const SLIM_SCRIPT_BUDGET_BYTES = 47_300;
 /** The entries that a page can load without a store. */
 const ENTRIES = [
   { name: 'sum-proof', file: 'core/sum-proof/index.js', budget: 6_000 },

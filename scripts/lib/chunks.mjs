@@ -72,7 +72,11 @@ export async function joinModules() {
     { ...input, slim: slimOf(sourceOf('index')) },
     {
       plugins: [slim, imports.plugin],
-      chunkFileNames: ({ moduleIds }) => (moduleIds.some(isSlim) ? 'slim/[name].js' : '[name].js'),
+      // The start names most of these files, so short names make it smaller.
+      chunkFileNames({ name, moduleIds }) {
+        const short = name.replace(/^on-demand-|-(?:bundle|code)$/g, '');
+        return `${moduleIds.some(isSlim) ? 'slim/' : ''}${short}.js`;
+      },
       codeSplitting: {
         groups: [
           { name: 'base', test: isBase, priority: 4 },

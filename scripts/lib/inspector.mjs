@@ -46,7 +46,7 @@ async function scriptOfPage() {
 /** Builds the page from the sources. */
 export async function buildInspectorPage() {
   const [page, ...css] = await Promise.all(
-    ['page.html', 'page.css', 'parts.css'].map((name) => readFile(join(SOURCE, name), 'utf8')),
+    ['page.html', 'page.css', 'components.css'].map((name) => readFile(join(SOURCE, name), 'utf8')),
   );
   const code = inPage(await scriptOfPage());
   const html = page

@@ -356,9 +356,10 @@ export class BranchHead implements StoreBranch {
     const { generation: expected } = this.#head;
     const generation = expected + 1;
     const move = { name: this.#ref, commitBytes, generation, format: FORMAT, expected };
+    const batch = { segments, move, ...(also.length > 0 && { also }), ...options };
     const written = carrier
       ? await carrier(segments, [move, ...also])
-      : await writeRefs(this.#host.segments, { segments, move, also, ...options }, onUnknown);
+      : await writeRefs(this.#host.segments, batch, onUnknown);
     if (written === false) return false;
     if (written === true && carrier === undefined && options.durability === 'strict') {
       this.#durableGeneration = generation;
