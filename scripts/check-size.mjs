@@ -33,7 +33,9 @@ const ENTRIES = [
 /** For the page of the inspector, which is no part of an app. */
 const INSPECTOR_PAGE_BUDGET_BYTES = 355_600;
 /** Other rooms, except the requests that both kinds of own servers share. */
-const NOT_WIRE = /^\.\.\/(?!wire\/|link\/take-patch)/;
+const NOT_WIRE = /^\.\.\/(?!wire\/|link\/apply-pull-patch)/;
+/** Other rooms than the worker, whose folders are the two sides. */
+const NOT_WORKER = /^(\.\.\/)+(?!page\/|host\/)[a-z]+\//;
 /** Other rooms, and packages. */
 const PACKAGES = /^(\.\.\/|[a-z@])/;
 /**
@@ -57,8 +59,8 @@ const ROOMS = [
     budget: 1_500,
   })),
   // The page's side, and the worker's side without the store and live queries.
-  { name: 'worker page', file: 'worker/index.ts', others: /^\.\.\//, budget: 7_600 },
-  { name: 'worker host', file: 'worker/host.ts', others: /^\.\.\//, budget: 6_800 },
+  { name: 'worker page', file: 'worker/index.ts', others: NOT_WORKER, budget: 7_600 },
+  { name: 'worker host', file: 'worker/host.ts', others: NOT_WORKER, budget: 6_800 },
   // An app calls it at each start: an import under way then loads its code.
   {
     name: 'import',

@@ -25,7 +25,7 @@ function checkout(texts) {
 const TEMPLATE = '`../../../vectors/$'.concat('{name}.json`');
 const TREE = {
   'docs/a.md': 'a page',
-  'js/hedgerow/src/base/runtime-type-checks.ts': "export type Kind = 'a';",
+  'js/hedgerow/src/base/kind.ts': "export type Kind = 'a';",
   'js/hedgerow/src/base/list.ts': 'export const list = [];',
   'js/hedgerow/src/live/live.ts':
     "import { list } from '../base/list.js';\nimport type { Kind } from '../base/kind.js';",
@@ -140,7 +140,7 @@ test('of the test files only those run that import a changed file, or name it', 
   assert.deepEqual(staleFor({ 'js/hedgerow/src/later.ts': 'other' }), ['lazy', 'whole']);
   assert.deepEqual(staleFor({ 'docs/a.md': 'other' }), ['pages', 'vectors']);
   // Types are gone when tests run; packages are made of all sources.
-  assert.deepEqual(staleFor({ 'js/hedgerow/src/base/runtime-type-checks.ts': 'other' }), ['whole']);
+  assert.deepEqual(staleFor({ 'js/hedgerow/src/base/kind.ts': 'other' }), ['whole']);
   // An input of all.
   assert.equal(staleFor({ 'vectors/one.json': '[]' }).length, 6);
 });
