@@ -2,15 +2,20 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_HISTORY } from '../../src/base/limits.js';
 import { writeRefs } from '../../src/engine/history/ref-write.js';
+import type { Transaction } from '../../src/engine/transaction/transaction.js';
 import { HedgerowError, importStore, memory, open, repair, type Storage } from '../../src/index.js';
 import { idb } from '../../src/storage/idb/idb.js';
 import type { SegmentStore, StoreOptions } from '../../src/storage/segment-store.js';
+import { mutators } from '../../src/sync/mutators/index.js';
 import { HostileEngine } from '../support/doubles/hostile-idb/engine.js';
 import { install } from '../support/doubles/hostile-idb/install.js';
+import { json, ServerDouble } from '../support/doubles/mutators-server.js';
 import { watched } from '../support/doubles/watched-storage.js';
 import { all } from '../support/models/store-model.js';
+import { noise } from '../support/noise.js';
 import { random } from '../support/random.js';
 import { chunksOfKind, Kind } from '../support/stored-chunks.js';
+import { theirs } from '../support/worlds/mutators-app.js';
 
 const LOST = new HedgerowError('disconnected', 'the answer is lost');
 
@@ -262,5 +267,30 @@ describe('a call whose outcome is unknown rejects with the cause', () => {
     await expect.poll(() => other.root).toBe(db.root);
     expect(await db.verify()).toMatchObject({ ok: true });
     expect(root).not.toBe(db.root);
+  });
+
+  it('calls of mutators, whose queue and rows are two branches', async () => {
+    const lossy = new Lossy();
+    const storage = lossy.wrap(memory());
+    const db = await open('test', { storage });
+    const server = new ServerDouble(theirs);
+    const app = await mutators(db, {
+      mutators: { note: (tx: Transaction, text: string) => void tx.put('length', text.length) },
+      pull: (request) => json(server.pull(request)),
+      push: (request) => json(server.push(request)),
+    });
+    await app.pull();
+    lossy.isDeafAfter = true;
+    // The queue stores segments before the transaction that moves both branches.
+    const texts = Array.from({ length: 40 }, (_, at) => noise(at, 200_000));
+    const noted = lossy.during(() => Promise.all(texts.map((text) => app.mutate.note(text))));
+    await expect(noted).rejects.toBe(LOST);
+    lossy.isDeafAfter = false;
+    lossy.isDeaf = false;
+    const other = await open('test', { storage });
+    expect(await other.verify()).toMatchObject({ ok: true });
+    await app.mutate.note('short');
+    const names = app.pending().map(({ args }) => (args as string).length);
+    expect(names).toEqual([...texts.map(() => 200_000), 5]);
   });
 });

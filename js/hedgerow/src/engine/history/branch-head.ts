@@ -339,9 +339,12 @@ export class BranchHead implements StoreBranch {
     { partner, also = [], ...options }: MoveOptions,
     onUnknown?: () => void,
   ): Promise<boolean> {
-    const write: JointWrite = (more, others) => {
+    const write: JointWrite = (more, others, onOtherUnknown) => {
       const joint = { ...options, also: [...also, ...others] };
-      return this.#write(commitBytes, [...segments, ...more], joint, onUnknown);
+      return this.#write(commitBytes, [...segments, ...more], joint, () => {
+        onUnknown?.();
+        onOtherUnknown?.();
+      });
     };
     return partner === undefined ? write([], []) : partner(write, commitBytes);
   }
@@ -353,12 +356,11 @@ export class BranchHead implements StoreBranch {
     onUnknown: (() => void) | undefined,
   ): Promise<boolean> {
     this.checkThere();
-    const { generation: expected } = this.#head;
-    const generation = expected + 1;
+    const [expected, generation] = [this.#head.generation, this.#head.generation + 1];
     const move = { name: this.#ref, commitBytes, generation, format: FORMAT, expected };
     const batch = { segments, move, ...(also.length > 0 && { also }), ...options };
     const written = carrier
-      ? await carrier(segments, [move, ...also])
+      ? await carrier(segments, [move, ...also], onUnknown)
       : await writeRefs(this.#host.segments, batch, onUnknown);
     if (written === false) return false;
     if (written === true && carrier === undefined && options.durability === 'strict') {

@@ -2,10 +2,14 @@
 
 import type { RefDrop, RefMove, SegmentRecord, WriteBatch } from '../../storage/segment-store.js';
 
-/** Writes segments, and moves refs; resolves to `false` if a ref is not where it should be. */
+/**
+ * Writes segments, and moves refs; resolves to `false` if a ref is not where it should be. If the outcome is unknown,
+ * calls `onUnknown` and rejects: the caller must then keep all segments that it has stored.
+ */
 export type JointWrite = (
   segments: readonly SegmentRecord[],
   also: readonly (RefMove | RefDrop)[],
+  onUnknown?: () => void,
 ) => Promise<boolean>;
 
 /** Adds other segments and refs to the move to a commit; `write` makes the move. */
