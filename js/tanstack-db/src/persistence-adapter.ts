@@ -11,6 +11,7 @@ import {
   NEW,
   rowOf,
 } from './apply-persisted-transaction.js';
+import { CollectionQueue } from './collection-queue.js';
 import { compareValues } from './compare-values.js';
 import { CollectionKeys, type Meta } from './persisted-key-layout.js';
 import { isLater, Log, type UnorderedTransaction } from './persisted-log.js';
@@ -47,6 +48,7 @@ export class Adapter implements HedgerowPersistenceAdapter {
   /** The name of this adapter, unique among all tabs. */
   readonly id = uniqueName();
   readonly #ready = new Map<string, Promise<Form>>();
+  readonly #queues = new Map<string, CollectionQueue>();
   /** The last transactions, by the ids of their collections. */
   readonly #applied = new Map<string, string>();
 
@@ -57,6 +59,12 @@ export class Adapter implements HedgerowPersistenceAdapter {
 
   placesOf(collectionId: string): CollectionKeys {
     return new CollectionKeys(this.#keeping.prefix, collectionId);
+  }
+
+  queueOf(collectionId: string): CollectionQueue {
+    const queue = this.#queues.get(collectionId) ?? new CollectionQueue();
+    this.#queues.set(collectionId, queue);
+    return queue;
   }
 
   /** Resolves when the rows of a collection are of the version of the app. */
@@ -142,7 +150,11 @@ export class Adapter implements HedgerowPersistenceAdapter {
     });
   }
 
-  async loadSubset(collectionId: string, options: SubsetRequest) {
+  loadSubset(collectionId: string, options: SubsetRequest) {
+    return this.queueOf(collectionId).during(this.#readSubset(collectionId, options));
+  }
+
+  async #readSubset(collectionId: string, options: SubsetRequest) {
     const form = await this.ready(collectionId);
     return this.#at(async (at) => {
       const meta = await this.#meta(at, collectionId);

@@ -14,15 +14,11 @@ import type {
 /** The state of the collections with one id. */
 interface State {
   listeners: number;
-  /** The number of calls that they wait for. */
-  calls: number;
-  /** The place of the last message, unless the message may still wait. */
-  told: LogPosition | undefined;
   /** The last place of a collection's own transaction that could not be committed: another tab may take it. */
   failed: LogPosition | undefined;
 }
 
-const UNUSED: State = { listeners: 0, calls: 0, told: undefined, failed: undefined };
+const UNUSED: State = { listeners: 0, failed: undefined };
 
 /** The message of a collection about its own transaction. */
 interface PublishedTransaction extends LogPosition {
@@ -88,6 +84,7 @@ export class Coordinator implements HedgerowCoordinator {
   subscribe(collectionId: string, onMessage: (message: PersistenceMessage) => void): () => void {
     const { meta } = this.#adapter.placesOf(collectionId);
     const state = this.#stateOf(collectionId);
+    const queue = this.#adapter.queueOf(collectionId);
     const dbName = this.#db.name;
     const tell = (payload: object) =>
       onMessage({ v: 1, dbName, collectionId, senderId: '', ts: Date.now(), payload });
@@ -99,9 +96,7 @@ export class Coordinator implements HedgerowCoordinator {
           if (dropped !== undefined) tell(reset(dropped.schema, dropped.epoch));
         } else if (change.op === 'add') {
           const logged = form.decode(structuredClone(change.newValue)) as LoggedTransaction;
-          // While a collection waits, its mutation may wait before this message.
-          const { term, seq } = logged;
-          state.told = state.calls === 0 ? { term, seq } : undefined;
+          queue.deliver(logged);
           tell(this.#payloadOf(logged));
           // The collection takes this place for its own, and ignores the message.
           if (state.failed && !isLater(logged, state.failed)) tell(reset());
@@ -127,13 +122,14 @@ export class Coordinator implements HedgerowCoordinator {
   }
 
   async requestApplyLocalMutations(collectionId: string, mutations: readonly LocalMutation[]) {
-    const state = this.#stateOf(collectionId);
-    const last = state.told;
+    const queue = this.#adapter.queueOf(collectionId);
+    const last = queue.handled;
     const txId = uniqueName();
-    const at = await during(state, this.#adapter.commit(collectionId, { txId, mutations }));
+    const at = await queue.during(this.#adapter.commit(collectionId, { txId, mutations }));
     const isNext = last?.term === at.latestTerm && last.seq === at.latestSeq - 1;
     // The watch may report it before this is noted: then its changes come twice, which does no harm.
-    if (isNext && state.told === last && state.listeners === 1) this.#known.add(txId);
+    const { listeners } = this.#stateOf(collectionId);
+    if (isNext && queue.handled === last && listeners === 1) this.#known.add(txId);
     return {
       ...reply('rpc:applyLocalMutations:res'),
       // The collection takes this as its position. It may not yet have heard of earlier commits of other tabs.
@@ -149,7 +145,8 @@ export class Coordinator implements HedgerowCoordinator {
       this.#adapter.pullSince(collectionId, fromRowVersion),
       this.#adapter.getStreamPosition(collectionId),
     ]);
-    const [pulled, { latestTerm, latestSeq }] = await during(this.#stateOf(collectionId), pulling);
+    const queue = this.#adapter.queueOf(collectionId);
+    const [pulled, { latestTerm, latestSeq }] = await queue.during(pulling);
     return { ...reply('rpc:pullSince:res'), latestTerm, latestSeq, ...pulled };
   }
 
@@ -166,16 +163,6 @@ export class Coordinator implements HedgerowCoordinator {
     if (delta === undefined || isMissed) return { ...head, requiresFullReload: true };
     const { txId: _, latestRowVersion: __, ...changed } = delta;
     return { ...head, requiresFullReload: false, ...changed };
-  }
-}
-
-/** Counts a call while its collection waits for it alone. */
-async function during<T>(state: State, call: Promise<T>): Promise<T> {
-  state.calls += 1;
-  try {
-    return await call;
-  } finally {
-    state.calls -= 1;
   }
 }
 

@@ -199,6 +199,7 @@ test('commits that a collection may hear of after its own mutation are reported 
   };
   await put('1');
   await until(() => told.length === 1);
+  await rest(5);
   await put('2');
   await until(() => told.length === 2);
   // The collection has it, and no other commit came between.
