@@ -18,7 +18,7 @@ import type {
 import type { Durability } from '../../storage/segment-store.js';
 import type { ReadContext } from '../read/context.js';
 import { abandonOnError, Ingest } from '../write/ingest.js';
-import { endSource, isAtHand, openSource, type Source } from '../write/row-source.js';
+import { isAtHand, openSource, type Source } from '../write/row-source.js';
 import { itemOf, LeafPacker } from './sum-leaf-packer.js';
 
 /** Leaves between two reads of the clock. */
@@ -137,17 +137,16 @@ async function take<Row>(
         'leaves must come from an iterable, not as bytes',
       );
     }
-    if (opened.kind === 'rows') {
-      for (const row of opened.rows) await addPaced(row);
-      return;
-    }
     for (;;) {
-      const next = await wait.for(opened.rows.next());
-      if (next.done === true) return;
-      await addPaced(next.value);
+      const step = opened.isAsync ? await wait.for(opened.read()) : opened.read();
+      if (step.done) return;
+      await addPaced(step.value);
     }
   } catch (cause) {
-    opening.then(endSource, () => {});
+    opening.then(
+      ({ end }) => end(),
+      () => {},
+    );
     throw cause;
   } finally {
     stop();

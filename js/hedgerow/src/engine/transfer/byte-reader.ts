@@ -3,12 +3,12 @@ import type { ByteSource } from '../../base/byte-source.js';
 import { isPart } from '../../base/byte-source.js';
 import { HedgerowError } from '../../base/errors.js';
 import { turn } from '../../base/scheduler.js';
-import { endIterator, openSource } from '../write/row-source.js';
+import { type OpenSource, openSource } from '../write/row-source.js';
 import { type ByteInput, invalid } from './format.js';
 
 /** Reads pieces of any length from a source of bytes, and keeps one part of the source in memory at a time. */
 export class ByteReader implements ByteInput {
-  readonly #parts: AsyncIterator<unknown> | Iterator<unknown>;
+  readonly #source: OpenSource<unknown>;
   readonly #wait: AbortableWait;
   readonly #sliceMs: number;
   #part: Uint8Array = new Uint8Array();
@@ -18,12 +18,12 @@ export class ByteReader implements ByteInput {
   #startMs = performance.now();
 
   private constructor(
-    parts: AsyncIterator<unknown> | Iterator<unknown>,
+    source: OpenSource<unknown>,
     at: number,
     signal: AbortSignal | undefined,
     sliceMs: number,
   ) {
-    this.#parts = parts;
+    this.#source = source;
     this.#at = at;
     this.#wait = new AbortableWait(signal);
     this.#sliceMs = sliceMs;
@@ -36,14 +36,7 @@ export class ByteReader implements ByteInput {
     signal: AbortSignal | undefined,
     sliceMs: number,
   ): Promise<ByteReader> {
-    const opened = await openSource<unknown>(source, signal, true);
-    const parts =
-      opened.kind === 'bytes'
-        ? opened.parts
-        : opened.kind === 'async-rows'
-          ? opened.rows
-          : opened.rows[Symbol.iterator]();
-    return new ByteReader(parts, at, signal, sliceMs);
+    return new ByteReader(await openSource(source, signal, true), at, signal, sliceMs);
   }
 
   /** The offset of the next byte in the export. */
@@ -85,7 +78,7 @@ export class ByteReader implements ByteInput {
       this.#startMs = performance.now();
     }
     if (this.#isOver) return false;
-    const { done, value } = await this.#wait.for(Promise.resolve(this.#parts.next()));
+    const { done, value } = await this.#wait.for(Promise.resolve(this.#source.read()));
     this.#part = new Uint8Array();
     this.#used = 0;
     if (done === true) {
@@ -104,7 +97,7 @@ export class ByteReader implements ByteInput {
   /** Ends the source, even while it waits. */
   end(): void {
     this.#wait.end();
-    if (!this.#isOver) endIterator(this.#parts);
+    this.#source.end();
     this.#isOver = true;
   }
 }

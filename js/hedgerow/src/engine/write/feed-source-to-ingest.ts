@@ -9,7 +9,7 @@ import { kindOf } from '../../base/runtime-type-checks.js';
 import { turn } from '../../base/scheduler.js';
 import type { Ingest, Progress } from './ingest.js';
 import type { RowGatherer } from './row-gatherer.js';
-import { checkedStep, endIterator } from './row-source.js';
+import type { OpenSource } from './row-source.js';
 
 /** Milliseconds between two reports. */
 const PROGRESS_MS = 16;
@@ -23,18 +23,18 @@ const GATHER_BYTES = 512 << 10;
 /** Reports the progress of an ingest, at most once in `PROGRESS_MS`, and at its end. */
 export class Reporter {
   readonly #ingest: Ingest;
+  readonly #source: OpenSource<unknown>;
   readonly #onProgress: ((progress: Progress) => void) | undefined;
-  readonly #fraction: () => number | undefined;
   #reportedMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     ingest: Ingest,
+    source: OpenSource<unknown>,
     onProgress: ((progress: Progress) => void) | undefined,
-    fraction: () => number | undefined,
   ) {
     this.#ingest = ingest;
+    this.#source = source;
     this.#onProgress = onProgress;
-    this.#fraction = fraction;
   }
 
   /** Reports, unless the last report is too recent; with `last` it always reports. */
@@ -44,41 +44,54 @@ export class Reporter {
     if (!last && now - this.#reportedMs < PROGRESS_MS) return;
     this.#reportedMs = now;
     const { rows, bytes, durableRows } = this.#ingest;
-    const fraction = last ? 1 : this.#fraction();
+    const fraction = last ? 1 : this.#computeFraction();
     const progress = { rows, bytes, durableRows, ...(fraction === undefined ? {} : { fraction }) };
     notify(this.#onProgress, progress);
   }
+
+  #computeFraction(): number | undefined {
+    const { kind, total } = this.#source;
+    if (total === undefined) return undefined;
+    const taken = kind === 'bytes' ? this.#ingest.bytes : this.#ingest.rows;
+    return total > 0 ? Math.min(1, taken / total) : 1;
+  }
 }
 
-/** Takes rows of an iterable, slice by slice. */
+/** Takes the rows of a source. */
 export async function takeRows<Row>(
-  rows: Iterable<Row>,
+  source: OpenSource<Row>,
   gatherer: RowGatherer<Row>,
   ingest: Ingest,
   reporter: Reporter,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
+  if (source.isAsync) return takeAsyncRows(source, gatherer, ingest, reporter, signal);
   let startMs = performance.now();
-  for (const row of rows) {
-    if (!gatherer.add(row)) continue;
-    await feed(gatherer, ingest, startMs);
-    reporter.report();
-    await turn();
-    ingest.check();
-    startMs = performance.now();
+  try {
+    for (let step = source.read(); !step.done; step = source.read()) {
+      if (!gatherer.add(step.value)) continue;
+      await feed(gatherer, ingest, startMs);
+      reporter.report();
+      await turn();
+      ingest.check();
+      startMs = performance.now();
+    }
+    if (gatherer.rows > 0) await feed(gatherer, ingest, startMs);
+  } finally {
+    source.end();
   }
-  if (gatherer.rows > 0) await feed(gatherer, ingest, startMs);
 }
 
-/** Takes rows as they come. Stops waiting for the source when `signal` is aborted or the core traps. */
-export async function takeAsyncRows<Row>(
-  rows: AsyncIterator<Row>,
+/** Takes rows as they come. */
+async function takeAsyncRows<Row>(
+  source: OpenSource<Row>,
   gatherer: RowGatherer<Row>,
   ingest: Ingest,
   reporter: Reporter,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   let firstMs = 0;
-  await each(rows, ingest, signal, async (row) => {
+  await each(source, ingest, signal, async (row) => {
     const now = performance.now();
     if (gatherer.rows === 0) firstMs = now;
     const full = gatherer.add(row);
@@ -108,7 +121,7 @@ async function feed<Row>(
 
 /** Takes bytes as they come. They are copied once, into linear memory. */
 export async function takeBytes(
-  parts: AsyncIterator<Uint8Array> | Iterator<Uint8Array>,
+  source: OpenSource<unknown>,
   ingest: Ingest,
   reporter: Reporter,
   signal: AbortSignal | undefined,
@@ -122,7 +135,7 @@ export async function takeBytes(
     await ingest.drain(performance.now());
     reporter.report();
   };
-  await each(parts, ingest, signal, async (part: Uint8Array | ArrayBuffer) => {
+  await each(source, ingest, signal, async (part) => {
     if (!isPart(part)) {
       throw new HedgerowError('invalid-argument', `a part of the bytes is ${kindOf(part)}`);
     }
@@ -142,42 +155,31 @@ export async function takeBytes(
 }
 
 /**
- * Calls `take` for each member, and asks for the next one at the same time. On a failure, or when the signal is
- * aborted, ends the source without waiting for it.
+ * Calls `take` for each member, and asks for the next one at the same time. Stops waiting for the source when the
+ * signal is aborted or the core traps. On a failure, ends the source without waiting for it.
  */
 async function each<T>(
-  source: AsyncIterator<T> | Iterator<T>,
+  source: OpenSource<T>,
   ingest: Ingest,
   signal: AbortSignal | undefined,
   take: (member: T) => Promise<void>,
 ): Promise<void> {
   const wait = new AbortableWait(signal);
-  // Do not wait for a slow source after the ingest is lost.
   const stop = ingest.onLost((cause) => wait.fail(cause));
-  let ended = false;
-  const ask = async () => {
-    try {
-      const result = checkedStep(await source.next());
-      if (result.done === true) ended = true;
-      return result;
-    } catch (cause) {
-      ended = true;
-      throw cause;
-    }
-  };
+  const ask = source.isAsync ? source.read : async () => source.read();
   try {
     let next = ask();
     for (;;) {
-      const result = await wait.for(next);
-      if (result.done === true) return;
+      const { done, value } = await wait.for(next);
+      if (done === true) return;
       next = ask();
       // The next turn of the loop throws a failure.
       next.catch(() => {});
-      await take(result.value);
+      await take(value);
     }
   } finally {
     stop();
     wait.end();
-    if (!ended) endIterator(source);
+    source.end();
   }
 }

@@ -10,7 +10,8 @@ import { turn } from '../../base/scheduler.js';
 import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { Reporter, takeAsyncRows, takeBytes, takeRows } from './feed-source-to-ingest.js';
+import type { Bulk } from '../history/bulk-changes-in-progress.js';
+import { Reporter, takeBytes, takeRows } from './feed-source-to-ingest.js';
 import {
   abandonOnError,
   Ingest,
@@ -20,7 +21,7 @@ import {
   type Progress,
 } from './ingest.js';
 import { type KeySelector, RowGatherer } from './row-gatherer.js';
-import { endSource, isAtHand, type OpenSource, openSource, type Source } from './row-source.js';
+import { isAtHand, type OpenSource, openSource, type Source } from './row-source.js';
 
 /** Options of a bulk put. */
 export interface PutManyOptions<Row> {
@@ -63,60 +64,57 @@ export async function putMany<Row>(
   job: BulkJob<Row>,
 ): Promise<IngestResult> {
   const startMs = performance.now();
-  const { prefix, signal } = job;
+  const { key, prefix, signal } = job;
   if (prefix !== undefined) checkKey(prefix, 'prefix');
+  const isReady = isAtHand(source);
   // Begin in the turn of the call, so that bulk changes commit in the order of their calls.
-  const bulk = branchHead.bulks.begin(isAtHand(source));
+  const bulk = branchHead.bulks.begin(isReady);
   try {
     await turn();
-    if (job.isPatch && isAtHand(source)) await Promise.all([job.after, bulk.before]);
+    if (job.isPatch && isReady) await Promise.all([job.after, bulk.before]);
     checkSignal(signal);
-    return await ingestAll(host, branchHead, source, job, bulk, startMs);
+    // With a function as key, bytes may be rows.
+    const mayBeBytes = typeof key !== 'function' && job.deletes !== true;
+    const opened = await openSource(source, signal, mayBeBytes, job.format !== undefined);
+    try {
+      return await ingestSource(host, branchHead, opened, job, bulk, startMs);
+    } finally {
+      opened.end();
+    }
   } finally {
     bulk.end();
   }
 }
 
-type Bulk = ReturnType<BranchHead['bulks']['begin']>;
-
-async function ingestAll<Row>(
+async function ingestSource<Row>(
   host: Host,
   branchHead: BranchHead,
-  source: Source<Row> | ByteSource,
+  source: OpenSource<Row>,
   job: BulkJob<Row>,
   bulk: Bulk,
   startMs: number,
 ): Promise<IngestResult> {
-  const { signal, durability } = job;
-  // With a function as key, bytes may be rows.
-  const mayBeBytes = typeof job.key !== 'function' && job.deletes !== true;
-  const opened = await openSource(source, signal, mayBeBytes, job.format !== undefined);
-  let taken = false;
-  try {
-    const options = ingestOptions(opened.kind === 'bytes', job);
-    const freesSpace = job.deletes;
-    const ingest = await Ingest.begin(host, branchHead, durability, {
-      ...options,
-      bulk,
-      freesSpace,
-    });
-    return await abandonOnError(ingest, async () => {
-      const reporter = new Reporter(ingest, job.onProgress, () => fractionOf(opened, ingest));
-      taken = true;
-      await take(opened, ingest, reporter, host, job);
-      const committed = await ingest.commit();
-      reporter.report(true);
-      return buildBulkResult(ingest, committed, ingest.rows, startMs);
-    });
-  } finally {
-    if (!taken) endSource(opened);
-  }
+  const { durability, signal, look } = job;
+  const options = ingestOptions(source.kind, job);
+  const ingest = await Ingest.begin(host, branchHead, durability, {
+    ...options,
+    bulk,
+    freesSpace: job.deletes,
+  });
+  return abandonOnError(ingest, async () => {
+    const reporter = new Reporter(ingest, source, job.onProgress);
+    if (source.kind === 'bytes') await takeBytes(source, ingest, reporter, signal, look);
+    else await takeRows(source, makeGatherer(job, host.sliceMs), ingest, reporter, signal);
+    const committed = await ingest.commit();
+    reporter.report(true);
+    return buildBulkResult(ingest, committed, ingest.rows, startMs);
+  });
 }
 
-function ingestOptions<Row>(isBytes: boolean, job: BulkJob<Row>): IngestOptions {
+function ingestOptions<Row>(kind: OpenSource<Row>['kind'], job: BulkJob<Row>): IngestOptions {
   const { key, format, prefix, signal } = job;
   const pointer = typeof key === 'string' ? key : undefined;
-  if (!isBytes) {
+  if (kind === 'rows') {
     if (format === undefined) return { prefix, pointer, signal };
     throw new HedgerowError('invalid-argument', 'format is for bytes only');
   }
@@ -126,26 +124,10 @@ function ingestOptions<Row>(isBytes: boolean, job: BulkJob<Row>): IngestOptions 
   return { prefix, pointer, signal, bytes: { format, isPatch: job.isPatch === true } };
 }
 
-function take<Row>(
-  opened: OpenSource<Row>,
-  ingest: Ingest,
-  reporter: Reporter,
-  { sliceMs }: Host,
-  { key, deletes, isPatch, look, signal }: BulkJob<Row>,
-): Promise<void> {
-  if (opened.kind === 'bytes') return takeBytes(opened.parts, ingest, reporter, signal, look);
+function makeGatherer<Row>({ key, deletes, isPatch }: BulkJob<Row>, sliceMs: number) {
   const puts = typeof key === 'string' ? 'rows' : 'pairs';
   const format = deletes === true ? 'deletes' : isPatch === true ? 'patch' : puts;
-  const gatherer = new RowGatherer<Row>(format, key, sliceMs);
-  return opened.kind === 'rows'
-    ? takeRows(opened.rows, gatherer, ingest, reporter)
-    : takeAsyncRows(opened.rows, gatherer, ingest, reporter, signal);
-}
-
-function fractionOf<Row>(opened: OpenSource<Row>, ingest: Ingest): number | undefined {
-  if (opened.kind === 'async-rows' || opened.total === undefined) return undefined;
-  const taken = opened.kind === 'bytes' ? ingest.bytes : ingest.rows;
-  return opened.total > 0 ? Math.min(1, taken / opened.total) : 1;
+  return new RowGatherer<Row>(format, key, sliceMs);
 }
 
 /** Deletes all rows of a range. */

@@ -1,7 +1,13 @@
 /** Opens the sources of `putMany`: iterables of rows, asynchronous ones, or bytes of rows. */
 
-import { AbortableWait } from '../../base/abort-signal.js';
-import { type ByteSource, isPart, partsOf, streamIterator } from '../../base/byte-source.js';
+import { until } from '../../base/abort-signal.js';
+import {
+  type ByteParts,
+  type ByteSource,
+  isPart,
+  partsOf,
+  streamIterator,
+} from '../../base/byte-source.js';
 import { HedgerowError } from '../../base/errors.js';
 import { isBuffer } from '../../base/is-byte-array.js';
 import { hasCalls, isList, isPlain, isRevoked } from '../../base/runtime-type-checks.js';
@@ -9,35 +15,45 @@ import { hasCalls, isList, isPlain, isRevoked } from '../../base/runtime-type-ch
 /** A source of rows. Callers get its exceptions unchanged. */
 export type Source<Row> = Iterable<Row> | AsyncIterable<Row> | ReadableStream<Row>;
 
-/** An opened source. Its owner must end its iterator. */
-export type OpenSource<Row> =
-  | { readonly kind: 'rows'; readonly rows: Iterable<Row>; readonly total?: number }
-  | { readonly kind: 'async-rows'; readonly rows: AsyncIterator<Row> }
-  | {
-      readonly kind: 'bytes';
-      readonly parts: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
-      readonly total?: number;
-    };
+/** A step of a source, as an iterator returns it. */
+export type Step<T> = IteratorResult<T, unknown>;
+
+type SourceKind = 'rows' | 'bytes';
+
+/** An opened source. Its members are rows, or parts of bytes. */
+interface SourceReader<IsAsync, Answer> {
+  readonly kind: SourceKind;
+  readonly isAsync: IsAsync;
+  /** The number of rows or bytes, if it is known. */
+  readonly total: number | undefined;
+  /** Returns the next step. The step is valid until the next call. */
+  readonly read: () => Answer;
+  /** Ends a source that was not read to its end. Does not wait for it: it may never answer. */
+  readonly end: () => void;
+}
+
+type SyncSource<T> = SourceReader<false, Step<T>>;
+type AsyncSource<T> = SourceReader<true, Promise<Step<T>>>;
+
+/** An opened source. Its owner must call `end`. */
+export type OpenSource<T> = SyncSource<T> | AsyncSource<T>;
 
 /** Throws `invalid-argument`. */
 function refuse(): never {
   throw new HedgerowError('invalid-argument', 'the source must be an iterable, or bytes');
 }
 
-/**
- * Returns a step of an iterator. Throws `invalid-argument` for a step that is no object, since no iterator gives one.
- */
-export function checkedStep<Step>(step: Step): Step {
-  if (Object(step) !== step) refuse();
-  return step;
+/** Throws `invalid-argument` for a revoked proxy. */
+function checkProxy(source: unknown): void {
+  if (isRevoked(source)) refuse();
 }
 
 /** Reports whether a source is in memory as a whole: it is finite and never waits. */
 function isWhole(source: unknown): boolean {
-  if (isRevoked(source)) refuse();
+  if (isBuffer(source) || ArrayBuffer.isView(source)) return true;
+  checkProxy(source);
   const isBlob = typeof Blob !== 'undefined' && source instanceof Blob;
-  const isBytes = isBuffer(source) || ArrayBuffer.isView(source);
-  return isBlob || isBytes || Array.isArray(source) || isCollection(source);
+  return isBlob || Array.isArray(source) || isCollection(source);
 }
 
 /** Reports whether reading `source` runs or waits for code of the caller. `source` may also be a range of keys. */
@@ -66,35 +82,30 @@ export async function openSource<Row>(
   mayBeBytes: boolean,
   isFormatted = false,
 ): Promise<OpenSource<Row>> {
-  if (isRevoked(source)) refuse();
-  // With a format, an empty source is an empty source of bytes.
-  const isBytes = ({ done, value }: IteratorResult<unknown>) =>
-    mayBeBytes && (done === true ? isFormatted : isPart(value));
+  checkProxy(source);
   const bytes = partsOf(source);
-  if (bytes !== undefined) return { kind: 'bytes', ...bytes };
+  if (bytes !== undefined) return openParts(bytes);
+  const kindBy = ({ done, value }: Step<unknown>) =>
+    mayBeBytes && (done === true ? isFormatted : isPart(value)) ? 'bytes' : 'rows';
   if (Array.isArray(source)) {
-    const first = { done: source.length === 0, value: source[0] };
-    if (!isBytes(first)) return { kind: 'rows', rows: source, total: source.length };
-    return { kind: 'bytes', parts: (source as Uint8Array[]).values() };
+    return openArray(kindBy({ done: source.length === 0, value: source[0] }), source);
   }
-  const async = asyncIteratorOf<Row | Uint8Array>(source);
+  const async = asyncIteratorOf<Row>(source);
   if (async !== undefined) {
-    const first = await firstOf(async, signal);
-    const rejoined = rejoinAsync(first, async);
-    return isBytes(first)
-      ? { kind: 'bytes', parts: rejoined as AsyncIterator<Uint8Array> }
-      : { kind: 'async-rows', rows: rejoined as AsyncIterator<Row> };
+    const { read, ...opened } = openAsyncIterator('rows', async);
+    const first = await until(read(), signal).catch((cause) => {
+      opened.end();
+      throw cause;
+    });
+    return { ...opened, kind: kindBy(first), read: prepend(Promise.resolve(first), read) };
   }
-  const iterable = source as Iterable<Row>;
   if (typeof source !== 'object' || source === null || !(Symbol.iterator in source)) refuse();
-  const iterator = iteratorOf<Iterator<Row>>(iterable, Symbol.iterator);
-  const first = checkedStep(iterator.next());
-  const rejoined = rejoin(first, iterator);
-  if (isBytes(first)) {
-    return { kind: 'bytes', parts: rejoined as Iterator<unknown> as Iterator<Uint8Array> };
-  }
-  const total = isCollection(source) ? { total: source.size } : {};
-  return { kind: 'rows', rows: rejoined, ...total };
+  const iterator = iteratorOf<Iterator<Row>>(source, Symbol.iterator);
+  const { read, ...opened } = openIterator('rows', iterator);
+  const first = read();
+  const kind = kindBy(first);
+  const total = kind === 'rows' && isCollection(source) ? source.size : undefined;
+  return { ...opened, kind, total, read: prepend(first, read) };
 }
 
 function asyncIteratorOf<T>(source: unknown): AsyncIterator<T> | undefined {
@@ -114,67 +125,86 @@ function iteratorOf<Iterator>(source: object, symbol: symbol): Iterator {
   return hasCalls(made, 'next') ? made : refuse();
 }
 
-async function firstOf<T>(
-  iterator: AsyncIterator<T>,
-  signal: AbortSignal | undefined,
-): Promise<IteratorResult<T>> {
-  const wait = new AbortableWait(signal);
-  let answered = false;
-  try {
-    return checkedStep(
-      await wait.for(
-        Promise.resolve(iterator.next()).finally(() => {
-          answered = true;
-        }),
-      ),
-    );
-  } catch (cause) {
-    if (!answered) endIterator(iterator);
-    throw cause;
-  } finally {
-    wait.end();
-  }
-}
-
-/** Ends an iterator early, without waiting for it: it may never answer. */
-export function endIterator(iterator: AsyncIterator<unknown> | Iterator<unknown>): void {
-  void Promise.resolve()
-    .then(() => iterator.return?.())
-    .catch(() => {});
-}
-
-/** Ends an opened source that was not read. */
-export function endSource<Row>(opened: OpenSource<Row>): void {
-  if (opened.kind === 'bytes') endIterator(opened.parts);
-  else if (opened.kind === 'async-rows') endIterator(opened.rows);
-  else if ('return' in opened.rows) endIterator(opened.rows as unknown as Iterator<Row>);
-}
-
-function rejoin<T>(first: IteratorResult<T>, iterator: Iterator<T>): IterableIterator<T> {
-  let pending: IteratorResult<T> | undefined = first;
-  return {
-    next() {
-      if (pending === undefined) return checkedStep(iterator.next());
-      const result = pending;
-      pending = undefined;
-      return result;
-    },
-    return: (value) => iterator.return?.(value) ?? { done: true, value },
-    [Symbol.iterator]() {
-      return this;
-    },
+/** Returns a function that returns `first` once, and then what `read` returns. */
+function prepend<Answer>(first: Answer, read: () => Answer): () => Answer {
+  let next: Answer | undefined = first;
+  return () => {
+    if (next === undefined) return read();
+    const answer = next;
+    next = undefined;
+    return answer;
   };
 }
 
-function rejoinAsync<T>(first: IteratorResult<T>, iterator: AsyncIterator<T>): AsyncIterator<T> {
-  let pending: IteratorResult<T> | undefined = first;
+/** Opens parts of bytes; the type of their rows is unknown. */
+function openParts({ parts, total }: ByteParts): OpenSource<never> {
+  return Symbol.iterator in parts
+    ? openIterator('bytes', parts as Iterator<never>, total)
+    : openAsyncIterator('bytes', parts as AsyncIterator<never>, total);
+}
+
+/** Opens an array. One step serves all members: a load of many rows makes no object for each. */
+export function openArray<T>(kind: SourceKind, members: readonly T[]): SyncSource<T> {
+  const step = { done: false as const, value: undefined as T };
+  let at = 0;
+  const read = (): Step<T> => {
+    if (at >= members.length) return { done: true, value: undefined };
+    step.value = members[at++] as T;
+    return step;
+  };
+  const total = kind === 'rows' ? members.length : undefined;
+  return { kind, isAsync: false, total, read, end: () => {} };
+}
+
+function openIterator<T>(kind: SourceKind, iterator: Iterator<T>, total?: number): SyncSource<T> {
+  const { check, fail, end } = followIterator<T>(iterator);
+  const read = () => {
+    try {
+      return check(iterator.next());
+    } catch (cause) {
+      return fail(cause);
+    }
+  };
+  return { kind, isAsync: false, total, read, end };
+}
+
+/** Opens an asynchronous iterator. */
+export function openAsyncIterator<T>(
+  kind: SourceKind,
+  iterator: AsyncIterator<T>,
+  total?: number,
+): AsyncSource<T> {
+  const { check, fail, end } = followIterator<T>(iterator);
+  const read = async () => {
+    try {
+      return check(await iterator.next());
+    } catch (cause) {
+      return fail(cause);
+    }
+  };
+  return { kind, isAsync: true, total, read, end };
+}
+
+/** Follows an iterator to its end. An iterator that throws is over, as one that is done: it gets no `return`. */
+function followIterator<T>(iterator: { return?(): unknown }) {
+  let isOver = false;
   return {
-    next() {
-      if (pending === undefined) return iterator.next();
-      const result = Promise.resolve(pending);
-      pending = undefined;
-      return result;
+    /** Returns a step. Throws `invalid-argument` if the step is no object, since no iterator gives one. */
+    check(step: Step<T>): Step<T> {
+      if (Object(step) !== step) refuse();
+      if (step.done) isOver = true;
+      return step;
     },
-    return: async (value) => (await iterator.return?.(value)) ?? { done: true, value },
+    fail(cause: unknown): never {
+      isOver = true;
+      throw cause;
+    },
+    end(): void {
+      if (isOver) return;
+      isOver = true;
+      void Promise.resolve()
+        .then(() => iterator.return?.())
+        .catch(() => {});
+    },
   };
 }

@@ -6,11 +6,11 @@ import { LOOK } from '../../base/internal-symbols.js';
 import { isList, isRevoked } from '../../base/runtime-type-checks.js';
 import type { IngestResult, Progress } from '../../engine/write/ingest.js';
 import type { PutManyOptions } from '../../engine/write/put-many.js';
-import { openSource, type Source } from '../../engine/write/row-source.js';
+import { openArray, openSource, type Source } from '../../engine/write/row-source.js';
 import type { Store } from '../store.js';
 import { pointerTo } from './column-json-pointer.js';
 import { namedError, throwTableError } from './errors.js';
-import { mappedBytes, mappedLater, mappedNow } from './map-row-iterators.js';
+import { iterateSource, mapBytes, mapRows } from './map-row-iterators.js';
 import { loadRowsIn } from './on-demand-table-code.js';
 import { makeVersionCheck } from './refuse-newer-rows.js';
 import type { Spec } from './spec.js';
@@ -51,28 +51,20 @@ export async function loadTableRows(
     if (Array.isArray(source) && !isPart(source[0])) {
       const { length } = source;
       const told = fractions(onProgress, () => (length > 0 ? at / length : 1));
-      return await put(mappedNow(source.values(), make), { ...options, ...keys, onProgress: told });
+      const rows = mapRows(openArray('rows', source), make);
+      return await put(rows, { ...options, ...keys, onProgress: told });
     }
     const isOfBytes = isPart(source) || !isList(source);
     if (isAsStored && isOfBytes) return await put(source, { ...options, ...keys });
     const opened = await openSource(source, signal, true, format !== undefined);
-    if (opened.kind === 'rows') {
-      return await put(mappedNow(opened.rows[Symbol.iterator](), make), { ...options, ...keys });
-    }
-    if (opened.kind === 'async-rows') {
-      return await put(mappedLater(opened.rows, make), { ...options, ...keys });
-    }
-    const { parts, total = 0 } = opened;
-    if (isAsStored) {
-      const name = Symbol.iterator in parts ? Symbol.iterator : Symbol.asyncIterator;
-      // An empty source still counts as bytes.
-      const given = { format, ...options, ...keys };
-      return await put({ [name]: () => parts }, given);
-    }
+    if (opened.kind === 'rows') return await put(mapRows(opened, make), { ...options, ...keys });
+    // An empty source still counts as bytes.
+    if (isAsStored) return await put(iterateSource(opened), { format, ...options, ...keys });
     const { RowsIn } = await loadRowsIn();
     const rows = new RowsIn(format);
+    const { total = 0 } = opened;
     const told = total > 0 ? fractions(onProgress, () => rows.bytes / total) : onProgress;
-    return await put(mappedBytes(parts, rows, make), { ...others, signal, onProgress: told });
+    return await put(mapBytes(opened, rows, make), { ...others, signal, onProgress: told });
   } catch (cause) {
     const { row } = cause as { row?: number };
     const isKnown = Array.isArray(source) && row !== undefined;

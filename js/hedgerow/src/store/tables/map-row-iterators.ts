@@ -1,69 +1,64 @@
-/** Iterators that map each row. A generator that is ended before its first row would not end its source. */
+/** Iterables of the rows of a source. A generator that is ended before its first row would not end its source. */
 
-import { endIterator } from '../../engine/write/row-source.js';
+import type { OpenSource, Step } from '../../engine/write/row-source.js';
 import type { RowsIn } from './rows-from-bytes.js';
 
 type Make = (row: unknown) => unknown;
+type Rows = Iterable<unknown> | AsyncIterable<unknown>;
 
 const DONE = { done: true, value: undefined } as const;
 
-/** Maps rows that are at hand. */
-export function mappedNow(source: Iterator<unknown>, make: Make): IterableIterator<unknown> {
-  return sync(source, () => {
-    const { done, value } = source.next();
-    return done === true ? DONE : { done: false, value: make(value) };
-  });
+/** Iterates over the members of a source. */
+export function iterateSource(source: OpenSource<unknown>): Rows {
+  return source.isAsync ? iterateLater(source, source.read) : iterateNow(source, source.read);
 }
 
-/** Maps rows that come one by one. */
-export function mappedLater(source: AsyncIterator<unknown>, make: Make): AsyncIterable<unknown> {
-  return async(source, async () => {
-    const { done, value } = await source.next();
-    return done === true ? DONE : { done: false, value: make(value) };
-  });
+/** Maps rows. */
+export function mapRows(source: OpenSource<unknown>, make: Make): Rows {
+  const map = ({ done, value }: Step<unknown>): Step<unknown> =>
+    done === true ? DONE : { done: false, value: make(value) };
+  return source.isAsync
+    ? iterateLater(source, async () => map(await source.read()))
+    : iterateNow(source, () => map(source.read()));
 }
 
 /** Maps rows in bytes. */
-export function mappedBytes(
-  parts: Iterator<unknown> | AsyncIterator<unknown>,
-  rows: RowsIn,
-  make: Make,
-): Iterable<unknown> | AsyncIterable<unknown> {
+export function mapBytes(source: OpenSource<unknown>, rows: RowsIn, make: Make): Rows {
   const takeRow = () => ({ done: false, value: make(rows.row) }) as const;
-  if (Symbol.iterator in parts) {
-    return sync(parts as Iterator<unknown>, () => {
+  if (!source.isAsync) {
+    return iterateNow(source, () => {
       while (!rows.hasRow) {
         if (rows.isEnded) return DONE;
-        rows.take((parts as Iterator<unknown>).next());
+        rows.take(source.read());
       }
       return takeRow();
     });
   }
-  return async(parts, async () => {
+  return iterateLater(source, async () => {
     while (!rows.hasRow) {
       if (rows.isEnded) return DONE;
-      rows.take(await parts.next());
+      rows.take(await source.read());
     }
     return takeRow();
   });
 }
 
 /** Makes an iterator that ends `source` if it fails, or is ended. */
-function sync(
-  source: Iterator<unknown>,
-  next: () => IteratorResult<unknown>,
+function iterateNow(
+  { end }: OpenSource<unknown>,
+  next: () => Step<unknown>,
 ): IterableIterator<unknown> {
   return {
     next() {
       try {
         return next();
       } catch (cause) {
-        endIterator(source);
+        end();
         throw cause;
       }
     },
     return() {
-      endIterator(source);
+      end();
       return DONE;
     },
     [Symbol.iterator]() {
@@ -72,21 +67,21 @@ function sync(
   };
 }
 
-function async(
-  source: Iterator<unknown> | AsyncIterator<unknown>,
-  next: () => Promise<IteratorResult<unknown>>,
+function iterateLater(
+  { end }: OpenSource<unknown>,
+  next: () => Promise<Step<unknown>>,
 ): AsyncIterable<unknown> {
   const iterator: AsyncIterator<unknown> = {
     async next() {
       try {
         return await next();
       } catch (cause) {
-        endIterator(source);
+        end();
         throw cause;
       }
     },
     async return() {
-      endIterator(source);
+      end();
       return DONE;
     },
   };

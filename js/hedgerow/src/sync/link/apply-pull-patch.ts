@@ -2,6 +2,7 @@
 import type { BranchHead } from '../../engine/history/branch-head.js';
 import { Reporter, takeBytes } from '../../engine/write/feed-source-to-ingest.js';
 import { abandonOnError, Ingest, type Progress } from '../../engine/write/ingest.js';
+import { openAsyncIterator } from '../../engine/write/row-source.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { HttpAnswer } from '../remote/adapters/http-exchange.js';
 import { PullBody, patchFault } from '../wire/pull-response-body.js';
@@ -28,14 +29,15 @@ export async function takePatch<T>(
   const isPlain = answer.header('content-encoding') === undefined;
   const total = isPlain ? Number(answer.header('content-length')) : 0;
   const ingest = await Ingest.begin(head.shared.host, head, durability, { signal, bytes });
+  const source = openAsyncIterator('bytes', body.patch(), total > 0 ? total : undefined);
   const reporter = new Reporter(
     ingest,
+    source,
     onProgress && ((progress) => progress.rows > 0 && onProgress(progress)),
-    () => (total > 0 ? Math.min(1, ingest.bytes / total) : undefined),
   );
   return abandonOnError(ingest, async () => {
     try {
-      await takeBytes(body.patch(), ingest, reporter, signal);
+      await takeBytes(source, ingest, reporter, signal);
       const made = await commit(body, ingest);
       reporter.report(true);
       return made;

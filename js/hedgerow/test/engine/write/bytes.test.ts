@@ -146,6 +146,7 @@ describe('bytes and objects have one root', () => {
       const same = async (source: ByteSource, by: PutManyOptions<unknown> = options) =>
         expect(await rootOf(source, by)).toEqual(expected);
       await same(cut(ndjson, next, longest));
+      await same([...cut(ndjson, next, longest)]);
       await same(later(cut(json, next, 1000)), { ...options, format: 'json' });
       await same(new Blob([ndjson]), { ...options, format: 'ndjson' });
       await same(new Response(json));

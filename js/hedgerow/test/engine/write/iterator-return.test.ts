@@ -34,3 +34,42 @@ describe('the iterator of an async source', () => {
     expect(returned).toBe(0);
   });
 });
+
+describe('an iterator gets one call of return if its rows are not all read', () => {
+  const encode = (row: string) => new TextEncoder().encode(`${row}\n`);
+  const cases: [string, unknown, unknown][] = [
+    ['rows', ['a', 1], ['b', undefined]],
+    ['parts of bytes', encode('["a",1]'), encode('["b"]')],
+  ];
+  /** Makes a source of `members`, and then of `rest` without end; counts the calls of `return`. */
+  const countReturns = (symbol: symbol, members: unknown[], rest?: unknown) => {
+    const left = [...members];
+    const calls = { count: 0 };
+    const iterator = {
+      next: () => ({ done: left.length === 0 && !rest, value: left.shift() ?? rest }),
+      return: () => {
+        calls.count++;
+        return { done: true, value: undefined };
+      },
+    };
+    return { calls, source: { [symbol]: () => iterator } as unknown as Iterable<[string, number]> };
+  };
+
+  for (const symbol of [Symbol.iterator, Symbol.asyncIterator]) {
+    for (const [title, good, bad] of cases) {
+      it(`${title}, of ${symbol.description}`, async () => {
+        const db = await open('test', { storage: memory() });
+        const begun = countReturns(symbol, [good, bad], good);
+        await expect(db.putMany(begun.source)).rejects.toThrow();
+        expect(begun.calls.count).toBe(1);
+        const unread = countReturns(symbol, [good, good]);
+        const key = title === 'rows' ? { format: 'json' as const } : { key: 'no pointer' };
+        await expect(db.putMany(unread.source, key)).rejects.toThrow();
+        expect(unread.calls.count).toBe(1);
+        const whole = countReturns(symbol, [good, good]);
+        await db.putMany(whole.source);
+        expect(whole.calls.count).toBe(0);
+      });
+    }
+  }
+});
