@@ -3,9 +3,10 @@
 // above a limit, and `--write` lowers it to the count; a limit never rises. `--list KIND [TREE]` prints the sentences
 // or names.
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { Files } from './checks/files.mjs';
 import {
   proseOf,
   rustComments,
@@ -29,9 +30,8 @@ export const KINDS = {
 };
 
 const isSource = (file) =>
-  /\.(?:tsx?|mjs|js)$/.test(file) &&
-  !/(^|\/)(?:generated|abi|node_modules|dist|target)\//.test(file);
-const isRust = (file) => file.endsWith('.rs') && !/(^|\/)target\//.test(file);
+  /\.(?:tsx?|mjs|js)$/.test(file) && !/(^|\/)(?:generated|abi)\//.test(file);
+const isRust = (file) => file.endsWith('.rs');
 
 /** The sources of all packages. */
 const SOURCES = PUBLISHED.map((folder) => `js/${folder}/src`);
@@ -64,11 +64,10 @@ export const TREES = {
   },
 };
 
-const filesUnder = (dir, is) =>
-  readdirSync(join(ROOT, dir), { recursive: true })
-    .map((file) => `${dir}/${file.split(sep).join('/')}`)
-    .filter((file) => is(file) && !file.includes('node_modules/'))
-    .sort();
+/** The files of the repository. Generated ones, such as the site's reference pages, are not written by hand. */
+const names = Files.ofCheckout().names.filter((file) => existsSync(join(ROOT, file)));
+
+const filesUnder = (dir, is) => names.filter((file) => file.startsWith(`${dir}/`) && is(file));
 
 /** Returns the sentences of a tree, each with its file. */
 function sentencesIn({ dirs, is, read }) {
