@@ -107,7 +107,6 @@ export type { Health, HealthListener, HealthState } from './store/storage-health
 export type { Store } from './store/store.js';
 export type { LoggedConflict } from './sync/link/conflict-log.js';
 export type { ConflictPolicy } from './sync/link/conflict-policy.js';
-export type { PullResult, SyncProgress } from './sync/link/context.js';
 export type {
   Link,
   LinkRepairOptions,
@@ -115,6 +114,7 @@ export type {
   PullOptions,
   RejoinOptions,
 } from './sync/link/link.js';
+export type { PullResult, SyncProgress } from './sync/link/link-context.js';
 export type { Traffic } from './sync/link/metered-remote.js';
 export type { LinkOptions } from './sync/link/open-link.js';
 export type { ResetRef } from './sync/link/prepare-link-refs.js';

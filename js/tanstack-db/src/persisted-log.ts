@@ -1,10 +1,10 @@
 /** The log of a persisted collection: its last transactions, in their order. */
 
 import type { Transaction } from 'hedgerow';
-import type { Form } from './apply-persisted-transaction.js';
 import type { CollectionKeys } from './persisted-key-layout.js';
 import type { PersistedTransaction, TransactionDelta } from './persistence-types.js';
 import type { CommitReads } from './read-persisted-rows.js';
+import type { Form } from './write-persisted-rows.js';
 
 /** A place in the order of transactions. */
 export interface LogPosition {

@@ -3,14 +3,6 @@
 import { compileSingleRowExpression } from '@tanstack/db';
 import type { Store } from 'hedgerow';
 import { HedgerowError, loadStructured, uniqueName } from 'hedgerow/kit';
-import {
-  Edits,
-  entryOf,
-  type Form,
-  indexedPath,
-  NEW,
-  rowOf,
-} from './apply-persisted-transaction.js';
 import { CollectionQueue } from './collection-queue.js';
 import { compareValues } from './compare-values.js';
 import { CollectionKeys, type Meta } from './persisted-key-layout.js';
@@ -26,6 +18,7 @@ import type {
 import { planRequest, readPlanned } from './plan-and-read-request.js';
 import { type CommitReads, groundOf, type PersistedFound } from './read-persisted-rows.js';
 import { splitRequest } from './subset-request.js';
+import { Edits, entryOf, type Form, indexedPath, NEW, rowOf } from './write-persisted-rows.js';
 
 /** The settings by which collections are kept. */
 export interface PersistenceSettings {

@@ -132,7 +132,7 @@ export class Host {
 
   /**
    * Loads segments, and parts of segments, into the core. Leaves out parts at a remote, and rejects if all are there:
-   * `sync/lazy/separate-remote-loads.ts` changes that.
+   * `sync/lazy/split-local-and-remote-loads.ts` changes that.
    */
   async load(wanted: readonly SegmentRequest[]): Promise<void> {
     const here = wanted.filter((one) => !isFar(one));

@@ -39,7 +39,7 @@ function isLazy(remote: Remote | OwnServer | LazyRemote): remote is LazyRemote {
 }
 
 const lazily = () => part(() => import('../sync/lazy/on-demand-lazy-bundle.js'));
-const mending = () => part(() => import('../sync/lazy/chunk-mender.js'));
+const mending = () => part(() => import('../sync/lazy/refetch-damaged-chunks.js'));
 const mutating = () => part(() => import('../sync/mutators/open-server-link.js'));
 const resting = () => part(() => import('../sync/rest/open-rest-link.js'));
 

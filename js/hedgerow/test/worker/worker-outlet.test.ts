@@ -1,6 +1,6 @@
 /** Parts that leave before they are full, for a page that does not take them. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { ListSender, never } from '../../src/worker/host/list-sender.js';
+import { ListSender, never } from '../../src/worker/host/list-batch-sender.js';
 import { type Message, PART_MEMBERS, PARTS_AHEAD } from '../../src/worker/protocol.js';
 
 beforeEach(() => void vi.useFakeTimers());

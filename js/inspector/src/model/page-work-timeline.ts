@@ -9,7 +9,7 @@ import {
   type TracedStore,
   type TracingWindow,
 } from '../trace/cross-window-trace-types.js';
-import { PREFIX } from '../trace/timing-bars.js';
+import { PREFIX } from '../trace/timing-recorder.js';
 
 /** One bar of the strip. */
 export interface Bar {

@@ -3,7 +3,7 @@
 import type { Link, Store } from 'hedgerow';
 import { HedgerowError } from 'hedgerow/kit';
 import { replaceMethod } from './replace-method.js';
-import type { Bars, Details } from './timing-bars.js';
+import type { Bars, Details } from './timing-recorder.js';
 
 /** The calls of a handle that take time: the compiler reports one that a list lacks. */
 type TimedMethods<T> = {

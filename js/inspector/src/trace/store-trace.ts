@@ -8,9 +8,9 @@ import {
   type TracedStore,
   type TracedWatch,
 } from './cross-window-trace-types.js';
+import { traceSlices } from './measure-slices.js';
 import { MeasuredCalls, STORE_CALLS } from './measured-calls.js';
-import { Bars } from './timing-bars.js';
-import { traceSlices } from './trace-slices.js';
+import { Bars } from './timing-recorder.js';
 import { Links } from './traced-sync-links.js';
 import { Watches } from './traced-watches.js';
 

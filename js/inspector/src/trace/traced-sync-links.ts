@@ -3,7 +3,7 @@
 import type { TracedLink } from './cross-window-trace-types.js';
 import { LINK_CALLS, MeasuredCalls } from './measured-calls.js';
 import { replaceMethod } from './replace-method.js';
-import type { Bars } from './timing-bars.js';
+import type { Bars } from './timing-recorder.js';
 
 /** The members that a trace reads of a link to a remote, or to an app's own server. */
 interface ObservedLink {

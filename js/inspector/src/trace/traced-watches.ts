@@ -4,7 +4,7 @@ import type { Watchers } from 'hedgerow/kit';
 import type { TracedWatch } from './cross-window-trace-types.js';
 import { rangeText } from './measured-calls.js';
 import { replaceMethod } from './replace-method.js';
-import type { Bars } from './timing-bars.js';
+import type { Bars } from './timing-recorder.js';
 
 type Watch = { -readonly [Name in keyof TracedWatch]: TracedWatch[Name] };
 type Arguments = Parameters<Watchers['watch']>;

@@ -2,8 +2,8 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
-import type { SyncContext } from '../link/context.js';
 import { readRowsRoot } from '../link/delta.js';
+import type { SyncContext } from '../link/link-context.js';
 import { Heads } from '../link/remote-head-reader.js';
 import { type Scope, scopeInside } from '../remote/format/cipher-suite.js';
 import { objectPath, verifyObjectName } from '../remote/format/content-names.js';

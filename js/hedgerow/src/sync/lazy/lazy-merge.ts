@@ -14,8 +14,8 @@ import { BranchHead } from '../../engine/history/branch-head.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import { DecisionLog } from '../link/conflict-log.js';
 import { decide } from '../link/conflict-policy.js';
-import type { MergeCounts, SyncJob, SyncParts } from '../link/context.js';
 import { areSameRows } from '../link/delta.js';
+import type { MergeCounts, SyncJob, SyncParts } from '../link/link-context.js';
 import { mergeIn, takeCommit } from '../link/merge-remote-rows.js';
 
 /** The most tries; the local branch may move during each. */

@@ -1,15 +1,15 @@
 /** Opens the link of a store that is only partly here. */
 
 import { HedgerowError } from '../../base/errors.js';
-import type { SyncParts } from '../link/context.js';
 import type { Link } from '../link/link.js';
+import type { SyncParts } from '../link/link-context.js';
 import type { SyncHost } from '../link/linked-store-types.js';
 import { contextOf, createLink, type LinkOptions } from '../link/open-link.js';
 import type { Remote } from '../remote/remote.js';
 import { Fetcher } from './fetcher.js';
 import type { LazySegments } from './lazy-segments.js';
 import { PartialReplica } from './partial-replica.js';
-import { separateRemoteLoads } from './separate-remote-loads.js';
+import { separateRemoteLoads } from './split-local-and-remote-loads.js';
 
 /** The argument of `db.remote`, in the place of a remote, for a clone that is only partly here. */
 export class LazyRemote {

@@ -7,10 +7,10 @@
 import { concatBytes, sameBytes } from '../../base/bytes.js';
 import { lazyCloneCalls } from '../../core/calls/lazy-clone-calls.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
-import type { MergeCounts, Replica, SyncJob, SyncParts } from '../link/context.js';
 import { readRowsRoot } from '../link/delta.js';
 import type { HeadEntries } from '../link/head-entries.js';
 import { landCheckpoint } from '../link/land-checkpoint.js';
+import type { MergeCounts, Replica, SyncJob, SyncParts } from '../link/link-context.js';
 import { mergeIn } from '../link/merge-remote-rows.js';
 import { invalidRemote } from '../remote/format/field-codec.js';
 import {

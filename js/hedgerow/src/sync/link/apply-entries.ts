@@ -3,9 +3,9 @@
 import { sameBytes } from '../../base/bytes.js';
 import type { Partner } from '../../engine/history/joint-moves.js';
 import { checkpointRows, type TailEntry } from '../remote/format/head-record.js';
-import type { SyncContext, SyncJob } from './context.js';
 import { applyDeltas, readRowsRoot } from './delta.js';
 import type { HeadEntries } from './head-entries.js';
+import type { SyncContext, SyncJob } from './link-context.js';
 
 /** The branches that entries are applied to. */
 type Branches = Pick<SyncContext, 'shared' | 'local' | 'origin' | 'refs' | 'durability'>;

@@ -19,13 +19,13 @@ import {
 import { headName, PROBES } from '../remote/object-names.js';
 import type { RemoteObject } from '../remote/remote.js';
 import { remoteFault } from '../remote/remote-faults.js';
-import type { SyncContext } from './context.js';
 import {
   type FoundRecord,
   readRecord,
   recordScope,
   swapRecord,
 } from './garbage-collection-record.js';
+import type { SyncContext } from './link-context.js';
 import { RECORD_BRANCH } from './link-ref-names.js';
 import { SyncRefs } from './link-state.js';
 import { LiveObjects } from './reachable-remote-objects.js';

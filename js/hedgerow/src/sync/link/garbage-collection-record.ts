@@ -6,7 +6,7 @@ import { utf8 } from '../remote/format/field-codec.js';
 import { decodeRecord, encodeRecord, type MarkRecords } from '../remote/format/garbage-marks.js';
 import { unsafeFault } from '../remote/remote-faults.js';
 import { swapPatiently } from '../remote/swap-head-with-retries.js';
-import type { SyncContext, SyncJob } from './context.js';
+import type { SyncContext, SyncJob } from './link-context.js';
 import { RECORD_BRANCH } from './link-ref-names.js';
 
 /** The record as it was read; without token if the remote has no record. */

@@ -21,10 +21,10 @@ import {
   type PackRecord,
   packsOf,
 } from '../remote/format/head-record.js';
-import type { SyncJob, SyncParts } from './context.js';
 import { applyDeltas, type DeltaBytes, readRowsRoot } from './delta.js';
 import type { HeadEntries, HeadUpdate } from './head-entries.js';
 import type { HeadObjects } from './head-objects.js';
+import type { SyncJob, SyncParts } from './link-context.js';
 
 /** Packs that are fetched at the same time: browsers open six connections to a host. */
 const AT_ONCE = 4;

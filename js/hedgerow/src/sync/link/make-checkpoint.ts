@@ -4,14 +4,14 @@ import { turn } from '../../base/scheduler.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import { type Scope, scopeInside } from '../remote/format/cipher-suite.js';
 import { objectPath } from '../remote/format/content-names.js';
-import { firstKeyOf } from '../remote/format/delta-first-key.js';
+import { firstKeyOf } from '../remote/format/first-key-of-delta.js';
 import { FRAME_BYTES, MAX_FRAMES, MAX_PLAIN_DELTA_BYTES } from '../remote/format/format-limits.js';
 import type { HeadRecord, Layer, PackRecord, RowTree } from '../remote/format/head-record.js';
 import { checkpointRows, packsOf, sameRows } from '../remote/format/head-record.js';
 import type { RowFrames } from '../remote/format/layer-directory.js';
 import { encodeFrames } from '../remote/format/pack-write.js';
-import type { SyncContext, SyncJob } from './context.js';
 import { type MadeDelta, makeDeltas, readRowsRoot } from './delta.js';
+import type { SyncContext, SyncJob } from './link-context.js';
 import type { LinkState } from './link-state.js';
 import { writeDirectory } from './write-layer-directory.js';
 

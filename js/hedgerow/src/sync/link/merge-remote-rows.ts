@@ -6,7 +6,7 @@ import type { JointWrite } from '../../engine/history/joint-moves.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import { DecisionLog } from './conflict-log.js';
 import { decide } from './conflict-policy.js';
-import type { MergeContext, MergeCounts, SyncJob } from './context.js';
+import type { MergeContext, MergeCounts, SyncJob } from './link-context.js';
 
 /** Merges the branch of the remote into the local one, as one commit. */
 export async function mergeIn(

@@ -17,15 +17,15 @@ import { isReserved } from '../remote/object-names.js';
 import type { Remote } from '../remote/remote.js';
 import { ConflictLog } from './conflict-log.js';
 import { type ConflictPolicy, checkPolicy } from './conflict-policy.js';
-import type { Replica, SyncContext, SyncParts, SyncTools } from './context.js';
 import { Link } from './link.js';
+import type { Replica, SyncContext, SyncParts, SyncTools } from './link-context.js';
 import { buildLinkNames, originOf } from './link-ref-names.js';
 import { SyncRefs } from './link-state.js';
 import type { SyncHost } from './linked-store-types.js';
 import { meterRemote, type Traffic } from './metered-remote.js';
 import { beginLink } from './prepare-link-refs.js';
 import { Heads } from './remote-head-reader.js';
-import { WholeReplica } from './whole-replica.js';
+import { WholeReplica } from './replica-with-all-rows.js';
 
 /** Options of a link. */
 export interface LinkOptions {

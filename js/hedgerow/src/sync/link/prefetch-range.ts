@@ -6,7 +6,7 @@ import { checkSignal } from '../../base/abort-signal.js';
 import { encodeRange, type KeyRange } from '../../base/range.js';
 import { turn } from '../../base/scheduler.js';
 import { fail } from '../../core/status-errors.js';
-import type { SyncContext, SyncJob } from './context.js';
+import type { SyncContext, SyncJob } from './link-context.js';
 
 /** Reads all leaves of a range of the local branch. */
 export async function prefetch(

@@ -8,9 +8,9 @@ import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
 import { sameRows } from '../remote/format/head-record.js';
 import { applyEntries } from './apply-entries.js';
-import type { PullResult, SyncContext, SyncJob } from './context.js';
 import { readRowsRoot } from './delta.js';
 import type { HeadUpdate } from './head-entries.js';
+import type { PullResult, SyncContext, SyncJob } from './link-context.js';
 import { readEntries } from './read-entries.js';
 
 /** Most tries of a pull, while other tabs are first. */

@@ -15,8 +15,8 @@ import {
   type Tail,
 } from '../remote/format/head-record.js';
 import { encodeBlock, isPush } from '../remote/format/push-history-block.js';
-import type { SyncContext, SyncJob } from './context.js';
 import { HeadObjects } from './head-objects.js';
+import type { SyncContext, SyncJob } from './link-context.js';
 
 /** Rejects with `rollback` unless a head has a push, which `tail` may show. Usually costs no request, at most three. */
 export async function checkHasPush(objects: HeadObjects, tail: Tail, push: Push): Promise<void> {

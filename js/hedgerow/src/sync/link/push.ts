@@ -28,8 +28,8 @@ import { decodeRepository, encodeRepository, mayWrite } from '../remote/format/r
 import { encodeLog } from '../remote/format/tail-log-object.js';
 import { slowedMs } from '../remote/remote-faults.js';
 import { type Refusals, swapPatiently } from '../remote/swap-head-with-retries.js';
-import type { MergeCounts, SyncContext, SyncJob } from './context.js';
 import { makeDelta, readRowsRoot } from './delta.js';
+import type { MergeCounts, SyncContext, SyncJob } from './link-context.js';
 import { type LinkState, seenPush, stateMoves } from './link-state.js';
 import { checkpoints, histories } from './on-demand-link-code.js';
 import { isHere, pull } from './pull.js';

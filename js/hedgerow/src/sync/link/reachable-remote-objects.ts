@@ -16,8 +16,8 @@ import { headName, isReserved, parseName } from '../remote/object-names.js';
 import type { RemoteObject } from '../remote/remote.js';
 import { goneFault, remoteFault } from '../remote/remote-faults.js';
 import { swapPatiently } from '../remote/swap-head-with-retries.js';
-import type { SyncContext, SyncJob } from './context.js';
 import { HeadObjects } from './head-objects.js';
+import type { SyncContext, SyncJob } from './link-context.js';
 import type { LinkState } from './link-state.js';
 import { Heads, type SeenHead } from './remote-head-reader.js';
 

@@ -8,10 +8,10 @@ import {
   type Tail,
 } from '../remote/format/head-record.js';
 import { entriesSince, logsSince } from '../remote/format/head-succession.js';
-import type { SyncContext, SyncJob } from './context.js';
 import { readRowsRoot } from './delta.js';
 import type { HeadEntries, HeadUpdate } from './head-entries.js';
 import { HeadObjects, type ObjectSource } from './head-objects.js';
+import type { SyncContext, SyncJob } from './link-context.js';
 import { areRowsAfter, type PendingPush, seenMoves, stateMoves } from './link-state.js';
 import { histories } from './on-demand-link-code.js';
 

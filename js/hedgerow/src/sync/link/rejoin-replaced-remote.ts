@@ -4,7 +4,7 @@ import { checkSignal } from '../../base/abort-signal.js';
 import { HedgerowError } from '../../base/errors.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import { NO_HASH } from '../remote/format/field-codec.js';
-import type { PullResult, SyncContext, SyncJob } from './context.js';
+import type { PullResult, SyncContext, SyncJob } from './link-context.js';
 import type { Moves } from './link-state.js';
 import { makeForgetMoves } from './prepare-link-refs.js';
 import { pull } from './pull.js';

@@ -3,7 +3,7 @@
 import { notify } from '../../base/call-callback-safely.js';
 import { HedgerowError } from '../../base/errors.js';
 import { collectRemote, isRemoteCollectionDue } from './collect-remote-garbage.js';
-import type { SyncContext } from './context.js';
+import type { SyncContext } from './link-context.js';
 import type { CollectOptions, CollectResult } from './remote-garbage-types.js';
 import type { SyncOptions } from './sync-loop.js';
 

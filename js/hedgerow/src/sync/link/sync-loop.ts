@@ -3,7 +3,7 @@
 import { notify } from '../../base/call-callback-safely.js';
 import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import type { PullResult, SyncJob, SyncProgress } from './context.js';
+import type { PullResult, SyncJob, SyncProgress } from './link-context.js';
 import type { CollectOptions, CollectResult } from './remote-garbage-types.js';
 
 /**

@@ -20,7 +20,7 @@ import {
 } from '../remote/format/layer-directory.js';
 import { recordAt } from '../remote/format/node-records.js';
 import { encodeFrames } from '../remote/format/pack-write.js';
-import type { SyncContext, SyncJob } from './context.js';
+import type { SyncContext, SyncJob } from './link-context.js';
 
 /** A new internal node, with its facts for a directory. */
 interface NewNode {

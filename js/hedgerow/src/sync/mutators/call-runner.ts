@@ -14,9 +14,9 @@ import { Transactions } from '../../engine/transaction/run.js';
 import type { Run } from '../../engine/transaction/transaction.js';
 import { tryEdits } from '../../engine/write/try-edits.js';
 import type { RefMove } from '../../storage/segment-store.js';
-import { QueueMovedError, type ServerContext } from './context.js';
 import type { EditQueue } from './queue.js';
 import { isInMutator, runMutator } from './run-mutator.js';
+import { QueueMovedError, type ServerContext } from './server-link-context.js';
 import type { Mutator } from './types.js';
 
 /** The most calls of one commit. */

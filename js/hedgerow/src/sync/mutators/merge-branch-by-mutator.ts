@@ -8,7 +8,7 @@ import { holdBranch, holdSides, type Sides } from '../../engine/history/branch-r
 import { type Change, changesOf, startDiff } from '../../engine/read/decode-diff.js';
 import { blocks } from '../../engine/read/scan.js';
 import type { CallRunner } from './call-runner.js';
-import { type ServerContext, unlessMoved } from './context.js';
+import { type ServerContext, unlessMoved } from './server-link-context.js';
 
 /** Makes the call, and moves the fork in its commit: a later merge has only later changes. */
 export async function mergeDraft(

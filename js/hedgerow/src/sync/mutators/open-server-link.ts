@@ -11,9 +11,9 @@ import type { SyncHost } from '../link/linked-store-types.js';
 import { makeBranches } from '../link/make-branches.js';
 import { Wire } from '../wire/app-server-client.js';
 import { MAX_PULL_BYTES, MAX_PUSH_BYTES, wireFaults } from '../wire/app-server-options.js';
-import type { ServerContext } from './context.js';
 import { freshRecord, Queue } from './queue.js';
 import { ServerLink } from './server-link.js';
+import type { ServerContext } from './server-link-context.js';
 import { ownBranch } from './sole-branch-writer.js';
 import type { MutatorOptions, Mutators } from './types.js';
 

@@ -3,10 +3,10 @@ import { HedgerowError } from '../../base/errors.js';
 import { takePatch } from '../link/apply-pull-patch.js';
 import { badResponse, type PullBody } from '../wire/pull-response-body.js';
 import { isBefore, isCookie, isSameCookie } from './compare-sync-cookies.js';
-import { QueueMovedError, type ServerContext, unlessMoved } from './context.js';
 import { refusalOf } from './pull-refusal.js';
 import { type EditQueue, freshRecord, type MutatorServerRecord } from './queue.js';
 import { type RefusedCall, refusedCalls, refusedIn } from './rejections.js';
+import { QueueMovedError, type ServerContext, unlessMoved } from './server-link-context.js';
 import type { PendingCall, PullJob, PullRequest } from './types.js';
 
 /** The end of a pull: the server had news, had no news, or no longer knows this store, or another tab has pulled. */

@@ -5,10 +5,10 @@ import type { HttpAnswer } from '../remote/adapters/http-exchange.js';
 import { hasNoLine, isUnsent } from '../remote/was-request-sent.js';
 import { isTooLarge } from '../wire/app-server-options.js';
 import { badResponse, failureIn, PAGE } from '../wire/pull-response-body.js';
-import { QueueMovedError, type ServerContext, unlessMoved } from './context.js';
 import { type PullRefusal, refusalOf } from './pull-refusal.js';
 import type { EditQueue, QueuedCall } from './queue.js';
 import { type RefusedCall, refusedCalls, refusedIn } from './rejections.js';
+import { QueueMovedError, type ServerContext, unlessMoved } from './server-link-context.js';
 import type { PushRequest } from './types.js';
 
 /** The most calls of one request. */

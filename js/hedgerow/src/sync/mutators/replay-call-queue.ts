@@ -10,10 +10,10 @@ import type { Partner } from '../../engine/history/joint-moves.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import { Transactions } from '../../engine/transaction/run.js';
 import { abandonOnError, Ingest } from '../../engine/write/ingest.js';
-import { QueueMovedError, type ServerContext, unlessMoved } from './context.js';
 import type { EditQueue } from './queue.js';
 import { failedHere } from './rejections.js';
 import { type Rejection, Replay } from './replay.js';
+import { QueueMovedError, type ServerContext, unlessMoved } from './server-link-context.js';
 
 /** The result of a replay. */
 export interface ReplayResult {

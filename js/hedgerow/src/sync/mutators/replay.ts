@@ -7,9 +7,9 @@ import type { HeldHead } from '../../engine/history/branch-head.js';
 import { TransactionBase } from '../../engine/transaction/base-commit.js';
 import { OwnEdits } from '../../engine/transaction/edits.js';
 import { Run } from '../../engine/transaction/transaction.js';
-import type { ServerContext } from './context.js';
 import { copyOf, type QueuedCall } from './queue.js';
 import { runMutator } from './run-mutator.js';
+import type { ServerContext } from './server-link-context.js';
 
 /** A call without an effect, with the reason. */
 export interface Rejection {

@@ -11,13 +11,13 @@ import { type LinkWork, SingleSyncLoop } from '../link/single-sync-loop.js';
 import { isSameState, type RoundResult, type SyncLoop } from '../link/sync-loop.js';
 import { Leases } from '../link/tab-leases.js';
 import { CallRunner } from './call-runner.js';
-import { QueueMovedError, type ServerContext, unlessMoved } from './context.js';
 import { mergeDraft } from './merge-branch-by-mutator.js';
 import { pullServerRowsOnce, startOver } from './pull-server-rows.js';
 import { pushAll } from './push-calls.js';
 import type { EditQueue } from './queue.js';
 import { failedHere, toldRejection } from './rejections.js';
 import { replayQueue } from './replay-call-queue.js';
+import { QueueMovedError, type ServerContext, unlessMoved } from './server-link-context.js';
 import type {
   MergingName,
   MutatorCalls,

@@ -6,7 +6,7 @@ import type { RestOptions } from './types.js';
 export type { Progress } from '../../engine/write/ingest-result.js';
 export type { LoggedConflict } from '../link/conflict-log.js';
 export type { ConflictPolicy } from '../link/conflict-policy.js';
-export type { PullResult } from '../link/context.js';
+export type { PullResult } from '../link/link-context.js';
 export type { SyncLoop, SyncState, SyncStatus } from '../link/sync-loop.js';
 export { type PokesOptions, serverPokes } from '../remote/server-pokes.js';
 export type { RestPush } from './push-rows.js';

@@ -24,9 +24,9 @@ import {
   wireFaults,
 } from '../wire/app-server-options.js';
 import { badResponse } from '../wire/pull-response-body.js';
-import type { RestContext } from './context.js';
 import { PullCookieStore, valueAt } from './pull-cookie-store.js';
 import { RestLink } from './rest-link.js';
+import type { RestContext } from './rest-link-context.js';
 import type { RestEndpoint, RestOptions } from './types.js';
 
 const OPTIONS = 'pull push name policy auth maxPullBytes maxPushBytes durability onRefused';

@@ -1,10 +1,10 @@
 /** Pulls: brings the rows of the server to its branch here, with the cookie, in one commit, and merges them. */
 
 import { takePatch } from '../link/apply-pull-patch.js';
-import type { PullResult } from '../link/context.js';
+import type { PullResult } from '../link/link-context.js';
 import { mergeIn } from '../link/merge-remote-rows.js';
 import { badResponse, type PullBody } from '../wire/pull-response-body.js';
-import type { RestContext } from './context.js';
+import type { RestContext } from './rest-link-context.js';
 import type { PullJob } from './types.js';
 
 /** Pulls once; resolves to `undefined` if another tab was first. It leaves everything as it was when it rejects. */

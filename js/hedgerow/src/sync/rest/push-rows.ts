@@ -22,7 +22,7 @@ import { DecisionLog } from '../link/conflict-log.js';
 import { mergeIn } from '../link/merge-remote-rows.js';
 import { isTooLarge } from '../wire/app-server-options.js';
 import { badResponse, failureIn } from '../wire/pull-response-body.js';
-import type { RestContext } from './context.js';
+import type { RestContext } from './rest-link-context.js';
 import type { RefusedChange, RestPushed, RowChange } from './types.js';
 
 /** The most changes of one request. */

@@ -4,16 +4,16 @@ import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { sleep } from '../../base/timeout.js';
 import type { LoggedConflict } from '../link/conflict-log.js';
-import type { PullResult, SyncJob } from '../link/context.js';
 import { areSameRows } from '../link/delta.js';
 import { CallQueue } from '../link/exclusive-link-calls.js';
+import type { PullResult, SyncJob } from '../link/link-context.js';
 import { conflictsOf, originOf } from '../link/link-ref-names.js';
 import { type LinkWork, SingleSyncLoop } from '../link/single-sync-loop.js';
 import type { RoundResult, SyncLoop } from '../link/sync-loop.js';
 import { Leases } from '../link/tab-leases.js';
-import type { RestContext } from './context.js';
 import { pullRowsOnce } from './pull-rows.js';
 import { diffRows, hasOpenPush, pushOnce, type RestPush } from './push-rows.js';
+import type { RestContext } from './rest-link-context.js';
 import type { PullJob, RestSyncOptions, RowChange } from './types.js';
 
 /** Times that a call begins again, since another tab, or another client of the server, was first. */

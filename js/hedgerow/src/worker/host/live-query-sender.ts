@@ -1,6 +1,6 @@
 /** Sends the states of a live query to the page that mirrors it, each as its difference from the state before. */
 import type { Live, LiveCount, LiveCountState, LiveState } from '../../live/index.js';
-import type { ListSender } from './list-sender.js';
+import type { ListSender } from './list-batch-sender.js';
 
 /**
  * The message after the parts of a state. The parts replace the rows from `from` to `to`, as numbers of old rows or

@@ -1,6 +1,6 @@
 /** The live queries that a page mirrors. */
 import { type Live, type LiveCount, live, liveCount } from '../../live/index.js';
-import type { ListSender } from './list-sender.js';
+import type { ListSender } from './list-batch-sender.js';
 import { LiveQuerySender, type StatePatch } from './live-query-sender.js';
 import { callMember } from './replay-call-path.js';
 

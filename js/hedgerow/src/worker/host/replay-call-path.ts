@@ -1,7 +1,7 @@
 /** Replays a path of calls on an object of the store: only calls of the list. */
 import { HedgerowError } from '../../base/errors.js';
 import { type AnswerKind, CALLS, type Call, type HandleKind, isKind } from '../protocol.js';
-import { type IsText, never, ofJson, ofStore } from './list-sender.js';
+import { type IsText, never, ofJson, ofStore } from './list-batch-sender.js';
 
 /** The last call of a path. */
 export interface Last {

@@ -2,7 +2,7 @@
 
 import type { MessageQueue } from '../message-queue.js';
 import * as Tag from '../protocol.js';
-import { type IsText, ListSender } from './list-sender.js';
+import { type IsText, ListSender } from './list-batch-sender.js';
 import { toMessage } from './to-message.js';
 
 export class UnfinishedCall {

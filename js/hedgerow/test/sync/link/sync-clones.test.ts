@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { until } from '../../../src/base/abort-signal.js';
 import { pause } from '../../../src/base/timeout.js';
 import { memory, open } from '../../../src/index.js';
-import type { SyncProgress } from '../../../src/sync/link/context.js';
+import type { SyncProgress } from '../../../src/sync/link/link-context.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { failure } from '../../support/models/store-model.js';
 import { isDeep } from '../../support/property.js';

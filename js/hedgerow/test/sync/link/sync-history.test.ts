@@ -1,8 +1,8 @@
 /** Blocks of history: the entry of a checkpoint, and the record of a push. */
 import { describe, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
-import type { SyncContext } from '../../../src/sync/link/context.js';
 import { HeadObjects } from '../../../src/sync/link/head-objects.js';
+import type { SyncContext } from '../../../src/sync/link/link-context.js';
 import { checkHasPush, extendHistory } from '../../../src/sync/link/push-history.js';
 import {
   type BlockRecord,

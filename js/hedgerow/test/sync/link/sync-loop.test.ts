@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { pause } from '../../../src/base/timeout.js';
 import { HedgerowError, type SyncState } from '../../../src/index.js';
-import type { SyncProgress } from '../../../src/sync/link/context.js';
+import type { SyncProgress } from '../../../src/sync/link/link-context.js';
 import { type LoopHost, SyncLoop } from '../../../src/sync/link/sync-loop.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { device, many, offline } from '../../support/worlds/sync-devices.js';

@@ -17,8 +17,8 @@ import {
 } from './http-exchange.js';
 import { headPace } from './minimum-transfer-speed.js';
 import { ObjectReads } from './resumable-object-reads.js';
+import { Swapper, untilNoConflict } from './swap-head-over-http.js';
 import { checkNoPage, headOf, unchangedHeaders } from './web-answer.js';
-import { Swapper, untilNoConflict } from './web-swap.js';
 
 /** The methods of remotes. */
 type Method = 'GET' | 'PUT' | 'DELETE';

@@ -1,7 +1,7 @@
 /** The parts that all work with a server of plain rows uses. */
 
 import type { BranchHead } from '../../engine/history/branch-head.js';
-import type { MergeContext } from '../link/context.js';
+import type { MergeContext } from '../link/link-context.js';
 import type { SyncHost } from '../link/linked-store-types.js';
 import type { Wire } from '../wire/app-server-client.js';
 import type { PullCookieStore } from './pull-cookie-store.js';

@@ -1,8 +1,8 @@
 /** The replica of a store that has all rows of its remote. */
 
-import type { MergeCounts, Replica, SyncJob, SyncParts } from './context.js';
 import type { HeadEntries } from './head-entries.js';
 import { landCheckpoint } from './land-checkpoint.js';
+import type { MergeCounts, Replica, SyncJob, SyncParts } from './link-context.js';
 import { mergeIn } from './merge-remote-rows.js';
 
 export class WholeReplica implements Replica {
