@@ -82,13 +82,16 @@ export class Device {
   /** Opens the store, clones if it is empty, and keeps it in sync from then on. */
   async start(): Promise<void> {
     const name = await this.#storeName();
-    const store = await open(name, { tables: { tasks }, onDeleted: this.#events.onDeleted });
+    const store = await open(name, {
+      tables: { tasks },
+      advanced: { onDeleted: this.#events.onDeleted },
+    });
     this.#store = store;
     // This project's own server keeps writers apart: no probe is needed.
     const remote = this.wire.through(httpRemote({ url: this.#url }));
     const link = await store.remote(remote, { probe: false });
     this.#link = link;
-    this.#origin = await store.branch(link.originName);
+    this.#origin = await store.branches.open(link.originName);
     store.tasks.watch(
       async (changes) => {
         this.#events.onRows(changes);
@@ -235,7 +238,7 @@ export class Device {
     // A store that clones has no changes of its own.
     if (this.#loop !== undefined && store.root !== origin.root) {
       try {
-        for await (const change of store.diff<Task>(origin.root, store.root)) {
+        for await (const change of store.history.diff<Task>(origin.root, store.root)) {
           const { number } = change.op === 'del' ? change.oldValue : change.newValue;
           numbers.add(number);
         }

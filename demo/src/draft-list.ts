@@ -33,7 +33,7 @@ export async function showChanges(
 async function changesOf(draft: IndexedStore, signal: AbortSignal): Promise<Changes> {
   let count = 0;
   let kept: Change[] = [];
-  for await (const change of draft.cities.changesSinceFork({ signal })) {
+  for await (const change of draft.cities.sinceFork({ signal })) {
     count += 1;
     kept.push(change);
     if (kept.length > KEPT) kept = largestOf(kept);

@@ -54,11 +54,11 @@ export class Draft {
    * sentence about it.
    */
   async lookAround(): Promise<string | undefined> {
-    const branches = await this.main.branches();
+    const branches = await this.main.branches.list();
     const isThere = branches.some(({ name }) => name === BRANCH);
     if (isThere === (this.store !== undefined)) return undefined;
     if (isThere) {
-      this.store = await this.main.branch(BRANCH);
+      this.store = await this.main.branches.open(BRANCH);
       return 'A draft was here already.';
     }
     const { store } = this;
@@ -68,9 +68,9 @@ export class Draft {
   }
 
   async fork(): Promise<Step> {
-    const { value, ms } = await timed(() => this.main.branch(BRANCH));
+    const { value, ms } = await timed(() => this.main.branches.open(BRANCH));
     this.store = value;
-    return { name: 'Forked', call: `db.branch('${BRANCH}')`, ms };
+    return { name: 'Forked', call: `db.branches.open('${BRANCH}')`, ms };
   }
 
   /** Adds a child or so to everybody in a country. */
@@ -105,9 +105,9 @@ export class Draft {
   async undo(): Promise<Step> {
     const before = this.#done.pop();
     if (before === undefined) throw new RangeError('nothing to undo');
-    const { ms } = await timed(async () => this.store?.resetTo(before.snapshot));
+    const { ms } = await timed(async () => this.store?.branches.reset(before.snapshot));
     before.snapshot.release();
-    return { name: 'Undone', call: 'draft.resetTo(snapshot)', ms };
+    return { name: 'Undone', call: 'draft.branches.reset(snapshot)', ms };
   }
 
   /** Merges the draft into the main branch, and ends it. The draft wins where both have changed. */
@@ -115,11 +115,11 @@ export class Draft {
     const snapshot = this.main.snapshot();
     try {
       const onConflict = ({ theirs }: { readonly theirs: unknown }) => theirs;
-      const { value, ms } = await timed(() => this.main.merge(BRANCH, { onConflict }));
+      const { value, ms } = await timed(() => this.main.branches.merge(BRANCH, { onConflict }));
       this.#merged?.snapshot.release();
       this.#merged = { snapshot, root: value.root };
       await this.throwAway();
-      return { name: 'Merged', call: `db.merge('${BRANCH}')`, ms, rows: value.applied };
+      return { name: 'Merged', call: `db.branches.merge('${BRANCH}')`, ms, rows: value.applied };
     } catch (failure) {
       snapshot.release();
       throw failure;
@@ -130,18 +130,18 @@ export class Draft {
   async undoMerge(): Promise<Step> {
     const merged = this.#merged;
     if (merged === undefined) throw new RangeError('nothing to undo');
-    const { ms } = await timed(() => this.main.resetTo(merged.snapshot));
+    const { ms } = await timed(() => this.main.branches.reset(merged.snapshot));
     merged.snapshot.release();
     this.#merged = undefined;
-    return { name: 'Merge undone', call: 'db.resetTo(snapshot)', ms };
+    return { name: 'Merge undone', call: 'db.branches.reset(snapshot)', ms };
   }
 
   async throwAway(): Promise<Step> {
     const { store } = this;
     this.close();
     await store?.close();
-    const { ms } = await timed(() => this.main.deleteBranch(BRANCH));
-    return { name: 'Thrown away', call: `db.deleteBranch('${BRANCH}')`, ms };
+    const { ms } = await timed(() => this.main.branches.delete(BRANCH));
+    return { name: 'Thrown away', call: `db.branches.delete('${BRANCH}')`, ms };
   }
 
   /** Lets go of the draft, which stays. */

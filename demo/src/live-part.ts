@@ -43,14 +43,17 @@ export class LivePart {
     const onIndexProgress = (progress: IndexProgress) => {
       if (!this.isThere) this.#indexView.showProgress(progress);
     };
-    return open(STORE, { tables: { cities: indexedCities }, onIndexProgress, onDeleted });
+    return open(STORE, {
+      tables: { cities: indexedCities },
+      advanced: { onIndexProgress, onDeleted },
+    });
   }
 
   /** Waits for the indexes of `store`, and shows what they can do. */
   async begin(store: IndexedStore): Promise<void> {
     this.store = store;
     const total = await store.cities.count();
-    const found = await store.branches();
+    const found = await store.branches.list();
     const isNew = !found.some(({ name }) => name === LOADED);
     if (isNew) this.#indexView.showProgress({ rows: 0, total });
     const startMs = performance.now();
@@ -63,8 +66,8 @@ export class LivePart {
     const ms = performance.now() - startMs;
     const worstGapMs = this.#recorder.worst()?.ms ?? 0;
     // The branch that everything can be put back to.
-    if (isNew) await (await store.branch(LOADED)).close();
-    const { liveBytes, levels } = await store.stats();
+    if (isNew) await (await store.branches.open(LOADED)).close();
+    const { liveBytes, levels } = await store.health.stats();
     // Chunks that the root reaches outside the tree of rows; all sizes are packed ones.
     const bytes = liveBytes - levels.reduce((sum, level) => sum + level.storedBytes, 0);
     const countries = await countriesIn(store);

@@ -153,7 +153,7 @@ export class LiveView {
     this.#keepOn.checked = false;
     this.#keepShuffling();
     const startMs = performance.now();
-    await store.resetTo(LOADED);
+    await store.branches.reset(LOADED);
     const ms = performance.now() - startMs;
     this.#log('All rows are as they were loaded', `one pointer moved, ${format.duration(ms)}`);
     this.#onChange();

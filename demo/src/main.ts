@@ -129,7 +129,7 @@ async function showOpened(
   opened: CityStore,
   times: { openMs: number; getMs: number },
 ): Promise<void> {
-  const { rows, storedBytes } = await opened.stats();
+  const { rows, storedBytes } = await opened.health.stats();
   const opening = { rows, storedBytes, ...times, key: FIRST_KEY, scan: undefined };
   stage.showOpened(opening);
   attach(opened);
@@ -202,7 +202,7 @@ async function painted(): Promise<void> {
 }
 
 async function showWhatIsStored(opened: CityStore): Promise<void> {
-  const stats = await opened.stats();
+  const stats = await opened.health.stats();
   const { rows, root, levels, storedBytes, liveBytes, segments, memoryBytes } = stats;
   loadedRoot = root;
   showSameRoot(rootsBefore, root);
@@ -214,7 +214,7 @@ async function showWhatIsStored(opened: CityStore): Promise<void> {
 async function ready(opened: CityStore): Promise<void> {
   matchMap.draw();
   // Shown again: a scan may have read segments into memory.
-  showTree(await opened.stats());
+  showTree(await opened.health.stats());
   await addIndexes(opened);
   figures.state = 'ready';
 }
@@ -239,7 +239,7 @@ async function addIndexes(plain: CityStore): Promise<void> {
     .begin(indexed)
     .then(async () => {
       if (!isCurrent()) return;
-      showTree(await indexed.stats());
+      showTree(await indexed.health.stats());
       showSameRoot(rootsBefore, indexed.root);
       raceButton.disabled = againButton.disabled;
     })
@@ -267,7 +267,7 @@ async function loadAgain(): Promise<void> {
   map.clear();
   stage.showNothing();
   store = await openPlain();
-  showTree(await store.stats());
+  showTree(await store.health.stats());
   await fill(chosen('order') === 'shuffled' ? 'shuffled' : 'sorted');
 }
 

@@ -112,7 +112,7 @@ export const WAYS: readonly Way[] = [PUTS, DEXIE, HEDGEROW];
 /** Opens the store of Hedgerow's lane. `onDeleted` is called when the race of another tab deletes it. */
 export function openHedgerow(onDeleted?: () => void): Promise<CityStore> {
   const tables = { cities: plainCities };
-  return open(HEDGEROW_NAME, { tables, ...(onDeleted && { onDeleted }) });
+  return open(HEDGEROW_NAME, { tables, ...(onDeleted && { advanced: { onDeleted } }) });
 }
 
 /** Puts each row on its own, all in one transaction. */

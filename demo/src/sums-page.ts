@@ -28,10 +28,12 @@ let store: Store | undefined;
 
 function openStore(): Promise<Store> {
   return open(STORE, {
-    sums: DEFINITIONS,
-    onDeleted: () => {
-      proving.attach(undefined);
-      showTrouble(new HedgerowError('closed', 'another tab has deleted the store'));
+    advanced: {
+      sums: DEFINITIONS,
+      onDeleted: () => {
+        proving.attach(undefined);
+        showTrouble(new HedgerowError('closed', 'another tab has deleted the store'));
+      },
     },
   });
 }
@@ -73,7 +75,7 @@ async function show(
   ms: number,
   made?: { readonly slices: number; readonly longestSliceMs: number },
 ): Promise<void> {
-  const { rows, storedBytes } = await of.stats();
+  const { rows, storedBytes } = await of.health.stats();
   showRoot(of);
   const words =
     made === undefined

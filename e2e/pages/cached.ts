@@ -48,7 +48,7 @@ function whyNot(): string {
 const cached = {
   async open(name: string): Promise<string> {
     // Reads go to storage.
-    db = await open(name, { cacheBytes: 0 });
+    db = await open(name, { advanced: { cacheBytes: 0 } });
     return cached.collector();
   },
 
@@ -57,7 +57,7 @@ const cached = {
   },
 
   async collector(): Promise<string> {
-    return (await db.stats()).compactor;
+    return (await db.health.stats()).compactor;
   },
 
   /** Rewrites all rows. */
@@ -90,7 +90,7 @@ const cached = {
     await cached.open(name);
     await db.put('before', 1);
     await db.transaction(async (tx) => tx.put('count', ((await tx.get<number>('count')) ?? 0) + 1));
-    await db.compact();
+    await db.health.compact();
     if (isHolding) {
       await cached.rewrite(0);
       cached.hold();

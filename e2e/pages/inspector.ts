@@ -23,7 +23,7 @@ async function make(): Promise<Store> {
   });
   await db.putMany(rows);
   await db.put('photo', crypto.getRandomValues(new Uint8Array(20_000)));
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put(keyOf(3), { n: 3, state: 'closed', title: 'Mend gate 3' });
   await draft.delete(keyOf(4));
   await draft.put('note', 'a draft');

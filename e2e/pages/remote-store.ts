@@ -71,7 +71,7 @@ const remote = {
     const code = await db.issues
       .insert({ id: 'i000001', title: '', status: '', modified: 0 })
       .catch((error) => error.code);
-    const verified = (await db.verify()).ok;
+    const verified = (await db.health.verify()).ok;
     return { newest, isKept, scanned, isDate, fractions, code, verified, root: await db.root };
   },
   rowsOf,

@@ -20,16 +20,16 @@ async function scenario(hedgerow: Hedgerow): Promise<Record<string, unknown>> {
   const found = {
     rows: await db.count(),
     state,
-    branch: await codeOf(db.branch('draft').then((branch) => branch.put('new', 1))),
-    reset: await codeOf(db.resetTo(db.root)),
-    stats: await codeOf(db.stats()),
-    verify: await codeOf(db.verify()),
-    merge: await codeOf(db.merge('draft')),
+    branch: await codeOf(db.branches.open('draft').then((branch) => branch.put('new', 1))),
+    reset: await codeOf(db.branches.reset(db.root)),
+    stats: await codeOf(db.health.stats()),
+    verify: await codeOf(db.health.verify()),
+    merge: await codeOf(db.branches.merge('draft')),
     prove: await codeOf(db.prove('row/2').then((proof) => verifyProof(db.root, 'row/2', proof))),
     sums: await codeOf(db.sumTree('total').put('a', { value: Uint8Array.of(1), sum: 1n })),
-    collect: await codeOf(db.compact()),
+    collect: await codeOf(db.health.compact()),
     export: await codeOf(
-      db
+      db.backup
         .export()
         .then((exported) => new Response(exported.stream()).arrayBuffer())
         .then((bytes) => importStore('imported', new Uint8Array(bytes))),

@@ -33,7 +33,7 @@ const ROWS = 20_000;
 const BALLAST = 'hedgerow-ballast/';
 const OPTIONS: Partial<Record<RoleName, OpenOptions>> = {
   'index builder': { indexes: { byTag: { path: '/tag' } } },
-  'sum follower': { sums: { total: { prefix: 'row/', sum: '/at' } } },
+  'sum follower': { advanced: { sums: { total: { prefix: 'row/', sum: '/at' } } } },
 };
 
 let db: Store;
@@ -181,7 +181,7 @@ async function collect(isDebugged: boolean, isInside: boolean): Promise<void> {
   for (let round = 5; ; round++) {
     // The live segments are known at the next write, and the old ones are about to be deleted.
     stopAtWrite(isDebugged, 1, isInside);
-    await db.compact();
+    await db.health.compact();
     if (!isDebugged || hasStopped) return;
     stopAtWrite(false, 1);
     await db.putMany(rows(round));
@@ -213,7 +213,7 @@ const suspended = {
 
   async open(name: string, as: RoleName): Promise<void> {
     role = as;
-    db = await open(name, { cacheBytes: 0, ...OPTIONS[as] });
+    db = await open(name, { ...OPTIONS[as], advanced: { cacheBytes: 0, ...OPTIONS[as]?.advanced } });
   },
 
   get store(): Store {
@@ -246,7 +246,7 @@ const suspended = {
         snapshot = db.snapshot();
         await db.putMany(rows(3));
         // The store collects by itself, too. After this no segment is dead until the next load is committed.
-        await db.compact();
+        await db.health.compact();
         await db.putMany(rows(4));
         const collecting = collect(isDebugged, isInside);
         collecting.catch(() => {});
@@ -256,7 +256,7 @@ const suspended = {
       }
       case 'ballast maker': {
         snapshot = db.snapshot();
-        calls = [db.compact()];
+        calls = [db.health.compact()];
         return;
       }
       case 'queue holder':
@@ -326,12 +326,12 @@ const suspended = {
     }
     await timed(took, 'load', () => db.putMany(rows(round)));
     await timed(took, 'verify', async () => {
-      const { ok, faults } = await db.verify();
+      const { ok, faults } = await db.health.verify();
       if (!ok) throw new Error(JSON.stringify(faults));
     });
-    await timed(took, 'collect', () => db.compact());
+    await timed(took, 'collect', () => db.health.compact());
     await timed(took, 'load again', () => db.putMany(rows(round + 1)));
-    await timed(took, 'collect again', () => db.compact());
+    await timed(took, 'collect again', () => db.health.compact());
     await timed(took, 'close', () => db.close());
     return took;
   },
@@ -374,7 +374,7 @@ const suspended = {
     if (role === 'sum follower') {
       expect('sum', db.sumTree('total').root.sum, BigInt((ROWS * (ROWS - 1)) / 2));
     }
-    const { ok, faults } = await db.verify();
+    const { ok, faults } = await db.health.verify();
     if (!ok) wrong.push(JSON.stringify(faults));
     return wrong;
   },

@@ -145,7 +145,7 @@ const tab = {
       }
     };
     await db.putMany(rows());
-    await (db as Store & { compact?(): Promise<unknown> }).compact?.();
+    await (db as Store & { compact?(): Promise<unknown> }).health.compact?.();
   },
 
   /** Scans all rows, and stops in the middle until `goOn`. */

@@ -26,7 +26,7 @@ window.inWorker = (name, rows) =>
   });
 
 window.inPage = async (name) => {
-  const db = await open(name, { mustExist: true });
+  const db = await open(name, { advanced: { mustExist: true } });
   const rows = await db.count();
   await db.close();
   return { root: db.root, rows };

@@ -27,7 +27,7 @@ test('a page that comes back reads right, pins again and collects again', async 
     const { cached } = window;
     await cached.rewrite(1);
     await cached.rewrite(2);
-    await cached.store.compact();
+    await cached.store.health.compact();
     await cached.store.put('told/row', 'while it was away');
   });
   const found = await b.evaluate(() => window.cached.back());
@@ -56,17 +56,17 @@ test('a page that comes back reads right, pins again and collects again', async 
     const { cached } = window;
     for (const round of [3, 4, 5]) {
       await cached.rewrite(round);
-      await cached.store.compact();
+      await cached.store.health.compact();
     }
     await cached.store.put('later', 'seen');
   });
   await expect.poll(() => a.evaluate(() => window.cached.store.get('later'))).toBe('seen');
   expect(await a.evaluate(() => window.cached.held())).toEqual({ rounds: [2], rows: 2000 });
-  expect(await b.evaluate(() => window.cached.store.verify())).toMatchObject({ ok: true });
+  expect(await b.evaluate(() => window.cached.store.health.verify())).toMatchObject({ ok: true });
 
   // It collects when it is alone.
   await b.evaluate(() => window.cached.store.close());
   await expect.poll(() => a.evaluate(() => window.cached.collector())).toBe('this');
-  await a.evaluate(() => window.cached.store.compact());
+  await a.evaluate(() => window.cached.store.health.compact());
   expect(await a.evaluate(() => window.cached.held())).toEqual({ rounds: [2], rows: 2000 });
 });

@@ -85,7 +85,7 @@ test('a collection leaves no part of a Blob behind', async ({ engine, persistent
   expect(first > 0).toBe(engine !== 'webkit');
   for (let round = 1; round < 4; round++) await rewrite(round);
   const state = await stateOf(page);
-  await page.evaluate(() => window.db.compact());
+  await page.evaluate(() => window.db.health.compact());
   const left = async () => {
     const [kept, blobs] = [await keptBlobs(profileDir, engine), await storedBlobs(page)];
     return blobs <= 2 * first + 1 && kept === blobs ? 'as many' : `${kept} kept of ${blobs} Blobs`;

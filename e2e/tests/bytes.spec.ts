@@ -97,7 +97,7 @@ test('an abort in the middle of a stream leaves the store as it was', async ({
     const put = window.db.putMany(stream, { key: '/id', signal: abort.signal, onProgress });
     const { code } = (await put.catch((cause: unknown) => cause)) as { code: string };
     const rows = await window.db.scan().toArray();
-    const { segments } = await window.db.stats();
+    const { segments } = await window.db.health.stats();
     return [code, cancelled, rows, segments];
   });
   expect(outcome).toEqual(['aborted', true, [['a', 1]], 1]);

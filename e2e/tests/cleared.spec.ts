@@ -58,7 +58,9 @@ for (const isBusy of [false, true]) {
     await visit(page, origin);
     await page.evaluate(async () => {
       window.missed = 0;
-      window.db = await window.hedgerow.open('cleared', { onDeleted: () => window.missed++ });
+      window.db = await window.hedgerow.open('cleared', {
+        advanced: { onDeleted: () => window.missed++ },
+      });
       await window.db.putMany(window.rows(20_000));
     });
     if (isBusy) {
@@ -83,11 +85,13 @@ for (const isBusy of [false, true]) {
     expect(await codes(page)).toEqual(Array(4).fill('closed'));
 
     const again = await page.evaluate(async () => {
-      const missing = await window.codeOf(window.hedgerow.open('cleared', { mustExist: true }));
+      const missing = await window.codeOf(
+        window.hedgerow.open('cleared', { advanced: { mustExist: true } }),
+      );
       window.db = await window.hedgerow.open('cleared');
       const count = await window.db.count();
       await window.db.putMany(window.rows(2000));
-      const { ok, rows } = await window.db.verify();
+      const { ok, rows } = await window.db.health.verify();
       return { missing, count, ok, rows, missed: window.missed };
     });
     expect(again).toEqual({
@@ -100,7 +104,7 @@ for (const isBusy of [false, true]) {
     const after = await persistentPage.relaunch();
     await visit(after, origin);
     const rows = await after.evaluate(async () =>
-      (await window.hedgerow.open('cleared', { mustExist: true })).count(),
+      (await window.hedgerow.open('cleared', { advanced: { mustExist: true } })).count(),
     );
     expect(rows).toBe(2000);
   });

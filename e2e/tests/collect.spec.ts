@@ -7,7 +7,7 @@ const SLOWLY = { timeout: 30_000 };
 
 /** Sums the bytes of all segments of a store, wherever they are stored. */
 function storedBytes(page: Page): Promise<number> {
-  return page.evaluate(async () => (await window.db.stats()).storedBytes);
+  return page.evaluate(async () => (await window.db.health.stats()).storedBytes);
 }
 
 test('heavy rewriting takes at most twice the room of the live rows', async ({
@@ -22,7 +22,7 @@ test('heavy rewriting takes at most twice the room of the live rows', async ({
       for (let at = 0; at < 50; at++) await window.db.put(`single/${at}`, round);
       // It looks once a second, and waits until the browser is idle.
       await new Promise((resolve) => setTimeout(resolve, 1000));
-      const { storedBytes, liveBytes } = await window.db.stats();
+      const { storedBytes, liveBytes } = await window.db.health.stats();
       most = Math.max(most, (storedBytes - (1 << 20)) / liveBytes);
     }
     return most;
@@ -31,7 +31,7 @@ test('heavy rewriting takes at most twice the room of the live rows', async ({
     .poll(
       () =>
         page.evaluate(async () => {
-          const { storedBytes, liveBytes } = await window.db.stats();
+          const { storedBytes, liveBytes } = await window.db.health.stats();
           return storedBytes <= 2 * liveBytes + (1 << 20);
         }),
       SLOWLY,
@@ -40,7 +40,7 @@ test('heavy rewriting takes at most twice the room of the live rows', async ({
   console.log(`at most ${most.toFixed(2)} x live, besides 1 MiB, a second after each rewriting`);
   // The store opens without them.
   const state = await stateOf(page);
-  const result = await page.evaluate(() => window.db.compact());
+  const result = await page.evaluate(() => window.db.health.compact());
   expect(result.bytesAfter).toBeLessThanOrEqual(result.bytesBefore);
   expect(await page.evaluate(() => window.countRecords('rewritten', 'segments'))).toBeLessThan(15);
   const after = await visit(await persistentPage.relaunch());
@@ -56,7 +56,7 @@ test('a tab that scans misses no row while another rewrites and collects', {
   await collector.evaluate(() => window.db.putMany(window.rows(30_000)));
   const reader = await visit(await persistentPage.newPage());
   await reader.evaluate(async () => {
-    window.db = await window.hedgerow.open('pinned', { cacheBytes: 0 });
+    window.db = await window.hedgerow.open('pinned', { advanced: { cacheBytes: 0 } });
   });
   const first = await reader.evaluate(async () => {
     const scan = window.db.scan()[Symbol.asyncIterator]();
@@ -65,7 +65,7 @@ test('a tab that scans misses no row while another rewrites and collects', {
   });
   for (let round = 1; round < 4; round++) {
     await collector.evaluate((round) => window.db.putMany(window.rows(30_000, round)), round);
-    const { segmentsDeleted } = await collector.evaluate(() => window.db.compact());
+    const { segmentsDeleted } = await collector.evaluate(() => window.db.health.compact());
     // The scan's own commit stays; later ones go.
     if (round > 1) expect(segmentsDeleted).toBeGreaterThan(0);
   }
@@ -82,9 +82,9 @@ test('a tab that scans misses no row while another rewrites and collects', {
   expect(seen).toEqual({ rows: 30_000, rounds: [first] });
   // The other tab may ask for a collection, too, which then takes what it has released.
   const before = await storedBytes(collector);
-  const asked = await reader.evaluate(() => window.db.compact());
+  const asked = await reader.evaluate(() => window.db.health.compact());
   expect(asked.bytesBefore).toBe(before);
-  const { liveBytes } = await collector.evaluate(() => window.db.stats());
+  const { liveBytes } = await collector.evaluate(() => window.db.health.stats());
   expect(await storedBytes(collector)).toBeLessThan(1.07 * liveBytes);
   expect(await stateOf(reader)).toEqual(await stateOf(collector));
 });
@@ -98,12 +98,12 @@ test('when the collecting tab is closed, another one collects', async ({ persist
   await first.evaluate(() => window.db.putMany(window.rows(20_000, 1)));
   const state = await stateOf(first);
   await first.close();
-  const who = () => second.evaluate(async () => (await window.db.stats()).compactor);
+  const who = () => second.evaluate(async () => (await window.db.health.stats()).compactor);
   await expect.poll(who, SLOWLY).toBe('this');
   expect(await stateOf(second)).toEqual(state);
   await second.evaluate(() => window.db.putMany(window.rows(20_000, 2)));
-  await second.evaluate(() => window.db.compact());
-  const { liveBytes } = await second.evaluate(() => window.db.stats());
+  await second.evaluate(() => window.db.health.compact());
+  const { liveBytes } = await second.evaluate(() => window.db.health.stats());
   expect(await storedBytes(second)).toBeLessThan(1.07 * liveBytes);
 });
 
@@ -127,12 +127,12 @@ test('leftovers of a page that was closed in mid-load are collected', async ({
   });
   await expect.poll(count, SLOWLY).toBeGreaterThan(before + 4);
   // While it lives its segments are its own.
-  await page.evaluate(() => window.db.compact());
+  await page.evaluate(() => window.db.health.compact());
   expect(await count()).toBeGreaterThan(before);
   await loading.close();
   await expect
     .poll(async () => {
-      await page.evaluate(() => window.db.compact());
+      await page.evaluate(() => window.db.health.compact());
       return storedBytes(page);
     }, SLOWLY)
     .toBeLessThanOrEqual(stored);

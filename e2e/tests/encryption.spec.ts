@@ -58,7 +58,7 @@ test('tabs share an encrypted store, which no other key opens after a restart', 
     }),
   );
   await Promise.all(counts);
-  await two.evaluate(() => window.sealed.compact().catch(() => {}));
+  await two.evaluate(() => window.sealed.health.compact().catch(() => {}));
   const fresh = await ready(await persistentPage.newPage());
   expect(await opened(fresh, 'shared', OTHER)).toBe('wrong-key');
   expect(await opened(fresh, 'shared', undefined)).toBe('wrong-key');
@@ -66,7 +66,7 @@ test('tabs share an encrypted store, which no other key opens after a restart', 
   const found = await fresh.evaluate(async () => [
     await window.sealed.get('count'),
     await window.sealed.count(),
-    (await window.sealed.verify()).ok,
+    (await window.sealed.health.verify()).ok,
   ]);
   expect(found).toEqual([100, 5001, true]);
   // The key is replaced while the others have the store open.
@@ -106,7 +106,7 @@ test('the files of the profile show no text of an encrypted store', async ({ per
       );
       await db.putMany([...rows, [key, value]]);
       await db.put(key, `${value} again`);
-      await (await db.branch(branch)).put('a', 1);
+      await (await db.branches.open(branch)).put('a', 1);
       made[name] = [key, value, branch, rows[1000]![1]];
       await db.close();
     }

@@ -19,7 +19,9 @@ for (const by of ['raw', 'destroy', 'another tab'] as const) {
     await page.evaluate(async () => {
       window.ends = [];
       window.missed = 0;
-      window.db = await window.hedgerow.open('ended', { onDeleted: () => window.missed++ });
+      window.db = await window.hedgerow.open('ended', {
+        advanced: { onDeleted: () => window.missed++ },
+      });
       await window.db.putMany(window.rows(2000));
       window.db.watch({}, () => {}, {
         initial: true,
@@ -45,7 +47,7 @@ for (const by of ['raw', 'destroy', 'another tab'] as const) {
           db.count(),
           db.scan().toArray(),
           db.put('b', 1),
-          db.branches(),
+          db.branches.list(),
           (async () => db.snapshot())(),
         ].map(window.codeOf),
       );
@@ -61,7 +63,7 @@ test('a branch that another tab deletes ends only its own watches', async ({ per
   await page.evaluate(async () => {
     window.ends = [];
     await window.db.putMany(window.rows(100));
-    const draft = await window.db.branch('draft');
+    const draft = await window.db.branches.open('draft');
     for (const [name, db] of [
       ['main', window.db],
       ['draft', draft],
@@ -74,7 +76,7 @@ test('a branch that another tab deletes ends only its own watches', async ({ per
   });
   const other = await visit(await persistentPage.newPage());
   await openStore(other, 'branched');
-  await other.evaluate(() => window.db.deleteBranch('draft'));
+  await other.evaluate(() => window.db.branches.delete('draft'));
   await expect
     .poll(() => page.evaluate(() => window.ends))
     .toEqual([
@@ -92,14 +94,14 @@ test('signals and closing end calls whose code never answers', async ({ persiste
   const found = await page.evaluate(async () => {
     const { db } = window;
     await db.put('a', 1);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('a', 'draft');
     await db.put('a', 'main');
     const { root } = db;
     const never = () => new Promise<never>(() => {});
     const calls = (signal?: AbortSignal) => [
       db.transaction(never, { signal }),
-      db.merge('draft', { onConflict: never, signal }),
+      db.branches.merge('draft', { onConflict: never, signal }),
       db.putMany(new ReadableStream({ pull: never }), { signal }),
     ];
     const codes: unknown[] = [];
@@ -132,7 +134,7 @@ test('tabs with two versions of an app each have the indexes and sums that they 
     await tab.evaluate(async (name) => {
       window.db = await window.hedgerow.open('versions', {
         indexes: { [name]: { path: `/${name}` } },
-        sums: { [name]: { prefix: 'issue/', sum: `/${name}` } },
+        advanced: { sums: { [name]: { prefix: 'issue/', sum: `/${name}` } } },
       });
       if (name === 'id') await window.db.putMany(window.rows(500, 2));
     }, names[at] as string);

@@ -39,12 +39,12 @@ const openWithFallback = async () => {
     () => undefined,
     (cause) => [cause.code, cause.cause?.name],
   );
-  const db = await open('denied', { fallback: memory() });
+  const db = await open('denied', { advanced: { fallback: memory() } });
   const told: unknown[] = [];
-  db.onHealth(({ state, cause }) => told.push([state, cause?.code]));
+  db.health.subscribe(({ state, cause }) => told.push([state, cause?.code]));
   await db.put('a', 1);
   const row = await db.get('a');
-  const { state, cause } = await db.health();
+  const { state, cause } = await db.health.get();
   await new Promise((resolve) => setTimeout(resolve, 200));
   return { refused, row, state, code: cause?.code, told };
 };
@@ -57,11 +57,11 @@ test('a store on disk is best-effort, with the figures that the engine gives', a
     const db = await window.hedgerow.open('health');
     await db.put('a', 1);
     const startMs = performance.now();
-    const health = await db.health();
+    const health = await db.health.get();
     const firstMs = performance.now() - startMs;
-    const again = await db.health();
+    const again = await db.health.get();
     const secondMs = performance.now() - startMs - firstMs;
-    const { honoursStrict } = await db.stats();
+    const { honoursStrict } = await db.health.stats();
     const names = (await indexedDB.databases()).map(({ name }) => name);
     return { health, again, firstMs, secondMs, honoursStrict, names };
   });
@@ -90,9 +90,9 @@ test('persist() answers, or waits for the user while all other calls go on', asy
 }) => {
   const found = await persistentPage.page.evaluate(async () => {
     const db = await window.hedgerow.open('asking');
-    const asked = db.persist();
+    const asked = db.health.persist();
     await db.put('a', 1);
-    const { state, isPersistent } = await db.health();
+    const { state, isPersistent } = await db.health.get();
     await db.close();
     const late = new Promise((resolve) => setTimeout(() => resolve('no answer'), 1000));
     const answer = await Promise.race([asked, late]);
@@ -112,7 +112,9 @@ test('a full quota is failing until there is room, and is reported once', async 
     const found = await page.evaluate(async () => {
       const db = await window.hedgerow.open('full');
       const told: string[] = [];
-      db.onHealth(({ state, cause }) => told.push(cause ? `${state} ${cause.code}` : state));
+      db.health.subscribe(({ state, cause }) =>
+        told.push(cause ? `${state} ${cause.code}` : state),
+      );
       const value = () => {
         const bytes = new Uint8Array(1 << 20);
         for (let at = 0; at < bytes.length; at += 65_536) {
@@ -127,14 +129,14 @@ test('a full quota is failing until there is room, and is reported once', async 
         });
       }
       for (let at = 0; at < 5; at++) await db.put('more', value()).catch(() => {});
-      const full = await db.health();
+      const full = await db.health.get();
       const rows = await db.count();
       const first = await db.has('k0');
       await new Promise((resolve) => setTimeout(resolve, 1500));
       const toldFull = [...told];
       const empty = async () => {
         await db.clear();
-        await db.compact();
+        await db.health.compact();
         await db.put('small', 1);
         return true;
       };
@@ -145,7 +147,7 @@ test('a full quota is failing until there is room, and is reported once', async 
         for (let made = 0; made < 20; made++) value();
         await new Promise((resolve) => setTimeout(resolve, 1500));
       }
-      const { state } = await db.health();
+      const { state } = await db.health.get();
       return {
         code,
         state,
@@ -174,7 +176,7 @@ test('a store that is deleted while it is open is reported', async ({ persistent
   const found = await persistentPage.page.evaluate(async () => {
     const db = await window.hedgerow.open('deleted');
     const told: unknown[] = [];
-    db.onHealth(({ state, cause, message }) => told.push([state, cause?.code, message]));
+    db.health.subscribe(({ state, cause, message }) => told.push([state, cause?.code, message]));
     await db.put('a', 1);
     await new Promise((resolve) => {
       indexedDB.deleteDatabase('hedgerow/deleted').onsuccess = resolve;
@@ -190,9 +192,9 @@ test('a private window is ephemeral where the engine shows it', async ({ engine,
     const found = await page.evaluate(async () => {
       const db = await window.hedgerow.open('private');
       await db.put('a', 1);
-      const { state, cause } = await db.health();
+      const { state, cause } = await db.health.get();
       const told: string[] = [];
-      db.onHealth((health) => told.push(health.state));
+      db.health.subscribe((health) => told.push(health.state));
       await new Promise((resolve) => setTimeout(resolve, 300));
       return { state, cause, told, row: await db.get('a') };
     });

@@ -20,8 +20,8 @@ function open(page: Page, name: string, indexes?: IndexDefinitions, cacheBytes =
     async ([name, indexes, cacheBytes]) => {
       window.indexTold = [];
       const onIndexProgress = (progress: IndexProgress) => void window.indexTold.push(progress);
-      const wanted = indexes === undefined ? {} : { indexes, onIndexProgress };
-      window.db = await window.hedgerow.open(name, { cacheBytes, ...wanted });
+      const advanced = { cacheBytes, ...(indexes && { onIndexProgress }) };
+      window.db = await window.hedgerow.open(name, { indexes, advanced });
     },
     [name, indexes, cacheBytes] as const,
   );
@@ -156,7 +156,7 @@ test('an index whose making was killed resumes', { tag: '@chromium' }, async ({ 
   victim
     .evaluate(async (indexes) => {
       const onIndexProgress = (progress: IndexProgress) => void window.tellFirst(progress);
-      window.db = await window.hedgerow.open('killed', { indexes, onIndexProgress });
+      window.db = await window.hedgerow.open('killed', { indexes, advanced: { onIndexProgress } });
     }, LABELS)
     .catch(() => {});
   await crashed;
@@ -210,7 +210,7 @@ test('a scan of an index sees its commit while others write and collect', async 
   for (let round = 1; round < 6 || (!isRead && round < 200); round++) {
     await writer.evaluate(async (round) => {
       await window.db.putMany(window.rows(20_000, round));
-      await (window.db as typeof window.db & { compact(): Promise<unknown> }).compact();
+      await (window.db as typeof window.db & { compact(): Promise<unknown> }).health.compact();
     }, round);
   }
   expect(await scanning).toEqual({ rounds: [0], count: 6667, ascends: true });

@@ -65,7 +65,9 @@ test('a store is found, searched, edited, compared, measured and verified', asyn
   await expect(async () => {
     await inspector.click('button', 'Measure');
     await inspector.shows('main', 'are reached by a branch or a fork');
-    const segments = await app.evaluate(async () => (await window.inspectedStore.stats()).segments);
+    const segments = await app.evaluate(
+      async () => (await window.inspectedStore.health.stats()).segments,
+    );
     expect(await inspector.count('.segment')).toBe(segments);
   }).toPass({ timeout: 60_000 });
   // The panel scrolls, and not the page.
@@ -87,7 +89,7 @@ test('a file of a store is opened, and cannot be edited; a store is opened by it
   const { page: app, context } = persistentPage;
   const href = await madeIn(app);
   const copy = await app.evaluate(async () => {
-    const exported = await window.inspectedStore.export({ branches: true });
+    const exported = await window.inspectedStore.backup.export({ branches: true });
     return new Uint8Array(await new Response(exported.stream()).arrayBuffer());
   });
   const page = await context.newPage();

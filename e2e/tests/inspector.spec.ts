@@ -109,7 +109,9 @@ test('a store is measured, verified, exported, and opened from its file @chromiu
   await expect(async () => {
     await page.getByRole('button', { name: 'Measure' }).click();
     await expect(page.getByText('are reached by a branch or a fork')).toBeVisible();
-    const segments = await app.evaluate(async () => (await window.inspectedStore.stats()).segments);
+    const segments = await app.evaluate(
+      async () => (await window.inspectedStore.health.stats()).segments,
+    );
     expect(await page.locator('.segment').count()).toBe(segments);
   }).toPass(SLOWLY);
 

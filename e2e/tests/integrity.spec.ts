@@ -13,7 +13,7 @@ declare global {
 function openWatching(page: Page, name: string): Promise<void> {
   return page.evaluate(async (name) => {
     window.told = 0;
-    window.db = await window.hedgerow.open(name, { onDeleted: () => window.told++ });
+    window.db = await window.hedgerow.open(name, { advanced: { onDeleted: () => window.told++ } });
   }, name);
 }
 
@@ -35,20 +35,23 @@ test('a damaged segment is found, reported with its keys, and salvaged', { tag: 
   const page = await visit(persistentPage.page);
   await openStore(page, 'damaged');
   await page.evaluate(() => window.db.putMany(window.rows(20_000)));
-  expect(await page.evaluate(() => window.db.verify())).toMatchObject({ ok: true, rows: 20_000 });
+  expect(await page.evaluate(() => window.db.health.verify())).toMatchObject({
+    ok: true,
+    rows: 20_000,
+  });
   const before = await stateOf(page);
   await damageSegment(page, 'damaged');
 
-  const found = await page.evaluate(() => window.db.verify());
+  const found = await page.evaluate(() => window.db.health.verify());
   expect(found).toMatchObject({ ok: false, root: before.root, segmentFaults: [] });
   expect(found.faults).toHaveLength(1);
   const [fault] = found.faults;
   expect(fault).toMatchObject({ code: 'corrupt-chunk', kind: 'node', level: 0 });
   expect(found.rows + (fault?.rows ?? 0)).toBe(20_000);
 
-  expect(await page.evaluate(() => window.codeOf(window.db.repair()))).toBe('corrupt-chunk');
+  expect(await page.evaluate(() => window.codeOf(window.db.health.repair()))).toBe('corrupt-chunk');
   expect(await page.evaluate(() => window.db.root)).toBe(before.root);
-  const done = await page.evaluate(() => window.db.repair({ salvage: true }));
+  const done = await page.evaluate(() => window.db.health.repair({ salvage: true }));
   expect(done).toMatchObject({ commitsDropped: 0, lost: [fault?.range], rowsLost: fault?.rows });
 
   const after = await visit(await persistentPage.relaunch());
@@ -58,7 +61,7 @@ test('a damaged segment is found, reported with its keys, and salvaged', { tag: 
     return { rows: rows.length, lost: await window.db.count(range) };
   }, fault?.range ?? {});
   expect(read).toEqual({ rows: 20_000 - done.rowsLost, lost: 0 });
-  expect(await after.evaluate(() => window.db.verify())).toMatchObject({ ok: true });
+  expect(await after.evaluate(() => window.db.health.verify())).toMatchObject({ ok: true });
 });
 
 test('a store whose newest commit is damaged is brought back, and other tabs follow', async ({
@@ -85,7 +88,7 @@ test('a store whose newest commit is damaged is brought back, and other tabs fol
   const third = await visit(await persistentPage.newPage());
   const codes = await third.evaluate(() => window.codeOf(window.hedgerow.open('back')));
   expect(codes).toBe('corrupt-chunk');
-  const done = await third.evaluate(() => window.hedgerow.repair('back'));
+  const done = await third.evaluate(() => window.hedgerow.repairStore('back'));
   expect(done).toMatchObject({ root: good.root, commitsDropped: 2, lost: [], rowsLost: 0 });
   for (const tab of [page, other]) {
     await expect.poll(() => tab.evaluate(() => window.db.root)).toBe(good.root);
@@ -104,9 +107,9 @@ test('a store that does not exist is missing, and is not made', async ({
     page.evaluate(() =>
       Promise.all(
         [
-          window.hedgerow.open('none', { mustExist: true }),
-          window.hedgerow.verify('none'),
-          window.hedgerow.repair('none'),
+          window.hedgerow.open('none', { advanced: { mustExist: true } }),
+          window.hedgerow.verifyStore('none'),
+          window.hedgerow.repairStore('none'),
         ].map(window.codeOf),
       ),
     );
@@ -117,7 +120,7 @@ test('a store that does not exist is missing, and is not made', async ({
   await openStore(page, 'none');
   await page.evaluate(() => window.db.put('a', 1));
   await page.evaluate(async () => {
-    window.db = await window.hedgerow.open('none', { mustExist: true });
+    window.db = await window.hedgerow.open('none', { advanced: { mustExist: true } });
   });
   expect(await page.evaluate(() => window.db.get('a'))).toBe(1);
 });
@@ -136,13 +139,13 @@ test('a store that the user clears is reported as missing, then and at the next 
   await expect.poll(() => page.evaluate(() => window.told)).toBe(1);
   const codes = () =>
     page.evaluate(() =>
-      Promise.all([window.db.put('b', 1), window.db.verify()].map(window.codeOf)),
+      Promise.all([window.db.put('b', 1), window.db.health.verify()].map(window.codeOf)),
     );
   expect(await codes()).toEqual(['closed', 'closed']);
   expect(await page.evaluate(() => window.told)).toBe(1);
   const after = await visit(await chromiumPage.relaunch());
   const code = await after.evaluate(() =>
-    window.codeOf(window.hedgerow.open('cleared', { mustExist: true })),
+    window.codeOf(window.hedgerow.open('cleared', { advanced: { mustExist: true } })),
   );
   expect(code).toBe('store-not-found');
 });
@@ -209,7 +212,7 @@ test('the quota, the usage and whether storage is persistent are reported', asyn
   const page = await visit(persistentPage.page);
   await openStore(page, 'told');
   await page.evaluate(() => window.db.putMany(window.manyBytes(20)));
-  const stats = await page.evaluate(() => window.db.stats());
+  const stats = await page.evaluate(() => window.db.health.stats());
   // WebKitGTK has no `navigator.storage`.
   if (await page.evaluate(() => navigator.storage === undefined)) {
     expect([stats.quotaBytes, stats.usageBytes]).toEqual([undefined, undefined]);
@@ -225,13 +228,15 @@ test('the quota, the usage and whether storage is persistent are reported', asyn
       asked++;
       return persist.call(this);
     };
-    const db = await window.hedgerow.open('told', { persist: true });
-    const { isPersistent } = await db.stats();
+    const db = await window.hedgerow.open('told');
+    await db.health.persist();
+    const { isPersistent } = await db.health.stats();
     // The browser's answer does not matter, even if it never comes.
     StorageManager.prototype.persist = () => new Promise(() => {});
-    await (await window.hedgerow.open('told', { persist: true })).close();
+    void db.health.persist();
     StorageManager.prototype.persist = () => Promise.reject(new TypeError('no'));
-    await (await window.hedgerow.open('told', { persist: true })).close();
+    await db.health.persist();
+    await db.close();
     return { asked, persisted: await navigator.storage.persisted(), isPersistent };
   });
   expect(asked.asked).toBe(1);

@@ -126,8 +126,8 @@ const calls = (page: Page) => ({
   look: () =>
     page.evaluate(() =>
       window.asked(async () => {
-        const { ok, rows, remoteRows } = await window.db.verify();
-        const counted = [await window.db.count(), (await window.db.stats()).rows];
+        const { ok, rows, remoteRows } = await window.db.health.verify();
+        const counted = [await window.db.count(), (await window.db.health.stats()).rows];
         return [ok, rows + remoteRows, remoteRows > 0, ...counted];
       }),
     ),
@@ -237,7 +237,7 @@ for (const [kind, key] of KINDS) {
       await damage(damaged, 'app', { after });
       await openLazy(damaged, place);
       const found = await damaged.evaluate(async () => {
-        const { ok, faults } = await window.db.verify();
+        const { ok, faults } = await window.db.health.verify();
         return { ok, chunks: new Set(faults.map(({ chunk }) => chunk)).size };
       });
       expect(found.ok).toBe(false);

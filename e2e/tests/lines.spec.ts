@@ -41,11 +41,11 @@ test('a branch made in one tab is seen, written and missed by another', async ({
   const [one, two] = [await openTab(context, 'branch'), await openTab(context, 'branch')];
   await rewrite(one, 'main', 500);
   await one.evaluate(async () => {
-    window.draft = await window.tab.store.branch('draft');
+    window.draft = await window.tab.store.branches.open('draft');
     for (let at = 0; at < 40; at++) await window.draft.put(`one/${at}`, at);
   });
   await two.evaluate(async () => {
-    window.draft = await window.tab.store.branch('draft');
+    window.draft = await window.tab.store.branches.open('draft');
     await window.draft.put('two', 2);
   });
   expect(await two.evaluate(() => window.draft.count({ prefix: 'one/' }))).toBe(40);
@@ -55,14 +55,14 @@ test('a branch made in one tab is seen, written and missed by another', async ({
   // The tab that did not make the branch merges both sides' writes into main.
   await one.evaluate(() => window.tab.store.put('main', 1));
   const merged = await two.evaluate(async () => {
-    const { applied, conflicts } = await window.tab.store.merge('draft');
+    const { applied, conflicts } = await window.tab.store.branches.merge('draft');
     return [applied, conflicts, await window.tab.store.count()];
   });
   expect(merged).toEqual([41, 0, 542]);
   await one.waitForFunction(async () => (await window.tab.store.count()) === 542);
 
   // Main needs segments that came with moves of the branch, and they outlive it.
-  await one.evaluate(() => window.tab.store.deleteBranch('draft'));
+  await one.evaluate(() => window.tab.store.branches.delete('draft'));
   await two.waitForFunction(() =>
     window.draft.get('two').then(
       () => false,
@@ -72,11 +72,11 @@ test('a branch made in one tab is seen, written and missed by another', async ({
   for (const page of [one, two, await openTab(context, 'branch')]) {
     const seen = await page.evaluate(async () => {
       const db = window.tab.store;
-      const names = (await db.branches()).map(({ name }) => name);
+      const names = (await db.branches.list()).map(({ name }) => name);
       return [names, await db.count({ prefix: 'one/' }), await db.get('two'), await db.get('main')];
     });
     expect(seen).toEqual([['main'], 40, 2, 1]);
-    const { faults } = await page.evaluate(() => window.tab.store.verify());
+    const { faults } = await page.evaluate(() => window.tab.store.health.verify());
     expect(faults).toEqual([]);
   }
 });
@@ -90,7 +90,7 @@ test('the rows of a snapshot and a branch survive collections of another tab', a
   await rewrite(collector, 'first');
   await other.waitForFunction(async () => (await window.tab.store.count()) === 2000);
   const root = await other.evaluate(async () => {
-    await window.tab.store.branch('draft');
+    await window.tab.store.branches.open('draft');
     return window.tab.store.root;
   });
   await rewrite(collector, 'second');
@@ -101,22 +101,22 @@ test('the rows of a snapshot and a branch survive collections of another tab', a
   for (const round of ['third', 'fourth']) await rewrite(collector, round);
   expect(await rounds(other, 'snap')).toEqual(['second', '2000']);
   await collector.evaluate(async () => {
-    window.draft = await window.tab.store.branch('draft');
+    window.draft = await window.tab.store.branches.open('draft');
   });
   expect(await rounds(collector, 'draft')).toEqual(['first', '2000']);
 
   // Undo, which the other tab sees.
-  await other.evaluate(() => window.tab.store.resetTo(window.snap));
+  await other.evaluate(() => window.tab.store.branches.reset(window.snap));
   const undone = await other.evaluate(() => [window.tab.store.root, window.snap.root]);
   expect(undone[0]).toBe(undone[1]);
   await collector.waitForFunction((root) => window.tab.store.root === root, undone[0]);
   await other.evaluate(() => window.snap.release());
-  await collector.evaluate(() => window.tab.store.compact());
+  await collector.evaluate(() => window.tab.store.health.compact());
   expect(await rounds(collector, 'tab')).toEqual(['second', '2000']);
-  await collector.evaluate(() => window.tab.store.resetTo('draft'));
+  await collector.evaluate(() => window.tab.store.branches.reset('draft'));
   await other.waitForFunction((root) => window.tab.store.root === root, root);
   expect(await rounds(other, 'tab')).toEqual(['first', '2000']);
-  expect((await collector.evaluate(() => window.tab.store.verify())).faults).toEqual([]);
+  expect((await collector.evaluate(() => window.tab.store.health.verify())).faults).toEqual([]);
 });
 
 test('a snapshot and a branch cost no bytes, and less than a transaction or about one', {
@@ -146,7 +146,7 @@ test('a snapshot and a branch cost no bytes, and less than a transaction or abou
       await run();
       times[what].push(performance.now() - startMs);
     };
-    const before = await db.stats();
+    const before = await db.health.stats();
     for (let at = 0; at < 60; at++) {
       await timed('raw', () => put(at));
       const startMs = performance.now();
@@ -155,11 +155,11 @@ test('a snapshot and a branch cost no bytes, and less than a transaction or abou
       snap.release();
       let branch: Store | undefined;
       await timed('branch', async () => {
-        branch = await db.branch(`b${at}`);
+        branch = await db.branches.open(`b${at}`);
       });
       await branch?.close();
     }
-    const after = await db.stats();
+    const after = await db.health.stats();
     const median = (of: number[]) => of.sort((a, b) => a - b)[30] ?? 0;
     return {
       bytes: after.storedBytes - before.storedBytes,

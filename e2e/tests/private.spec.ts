@@ -31,12 +31,12 @@ test('a store in a private window works while it is open, and is gone after it',
     await window.db.putMany(window.rows(20_000));
     await window.db.putMany(window.manyBytes(20));
     await window.db.deleteMany({ prefix: 'issue/0001' });
-    await window.db.compact();
+    await window.db.health.compact();
     await window.db.put('last', 1);
   });
   const state = await stateOf(page);
   expect(state.count).toBe(20_000 - 100 + 20 + 1);
-  expect(await page.evaluate(() => window.db.verify())).toMatchObject({ ok: true });
+  expect(await page.evaluate(() => window.db.health.verify())).toMatchObject({ ok: true });
 
   // Another tab of the window has the same store, and each sees the other's writes.
   const other = await visit(await context.newPage());
@@ -55,7 +55,7 @@ test('a store in a private window works while it is open, and is gone after it',
 
   const later = await visit(await (await launch()).newPage());
   const code = await later.evaluate(() =>
-    window.codeOf(window.hedgerow.open('private', { mustExist: true })),
+    window.codeOf(window.hedgerow.open('private', { advanced: { mustExist: true } })),
   );
   expect(code).toBe('store-not-found');
 });

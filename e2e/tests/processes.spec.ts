@@ -78,7 +78,7 @@ test('a tab whose process is killed in mid-commit has lost no acknowledged commi
     // The last one may have been committed before its acknowledgement.
     expect(count - round - 1).toBeGreaterThanOrEqual(told);
     expect(count - round - 1).toBeLessThanOrEqual(told + round + 1);
-    expect((await b.evaluate(() => window.tab.store.verify())).ok).toBe(true);
+    expect((await b.evaluate(() => window.tab.store.health.verify())).ok).toBe(true);
   }
 });
 
@@ -170,9 +170,9 @@ test('when WebKit’s network process ends, calls end typed, and the store goes 
   }
   // One of them collects again.
   await expect
-    .poll(() => b.evaluate(async () => (await window.tab.store.stats()).compactor))
+    .poll(() => b.evaluate(async () => (await window.tab.store.health.stats()).compactor))
     .not.toBe('none');
-  await a.evaluate(() => window.tab.store.compact());
+  await a.evaluate(() => window.tab.store.health.compact());
   // Each hears of the other's writes.
   for (const [writer, reader] of [
     [a, b],
@@ -182,5 +182,5 @@ test('when WebKit’s network process ends, calls end typed, and the store goes 
     const root = await writer.evaluate(() => window.tab.store.root);
     await expect.poll(() => reader.evaluate(() => window.tab.store.root)).toBe(root);
   }
-  expect((await b.evaluate(() => window.tab.store.verify())).ok).toBe(true);
+  expect((await b.evaluate(() => window.tab.store.health.verify())).ok).toBe(true);
 });

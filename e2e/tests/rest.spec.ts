@@ -109,7 +109,7 @@ test('changes that wait for a server outlive the browser, and are merged with it
       const rows: Record<string, unknown> = {};
       for await (const [key, value] of db.scan()) rows[key] = value;
       await server.close();
-      const { faults } = await db.verify();
+      const { faults } = await db.health.verify();
       await db.close();
       return { rows, faults };
     });

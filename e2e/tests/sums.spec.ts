@@ -7,7 +7,7 @@ const SUMS = { balances: { sum: '/cents', prefix: 'acct/' } };
 function openWithSums(page: Page, name: string): Promise<void> {
   return page.evaluate(
     async ({ name, sums }) => {
-      window.db = await window.hedgerow.open(name, { sums });
+      window.db = await window.hedgerow.open(name, { advanced: { sums } });
     },
     { name, sums: SUMS },
   );
@@ -21,7 +21,7 @@ function agreement(page: Page) {
     const rows = await window.db.scan<{ cents: number }>({ prefix: 'acct/' }).toArray();
     const ofRows = rows.reduce((sum, [, { cents }]) => sum + cents, 0);
     const ofLeaves = leaves.reduce((sum, leaf) => sum + leaf.sum, 0n);
-    const { ok } = await window.db.verify();
+    const { ok } = await window.db.health.verify();
     const found = await tree.getMany(rows.slice(0, 200).map(([key]) => key));
     const isEach = found.every((leaf, at) => leaf?.sum === BigInt(rows[at]?.[1].cents ?? -1));
     return {
@@ -126,7 +126,7 @@ test('two tabs write to one followed tree, and no sum is lost', async ({ persist
   const hash = await fresh.evaluate(async () => {
     const rows = await window.db.scan().toArray();
     const sums = { balances: { sum: '/cents', prefix: 'acct/' } };
-    const other = await window.hedgerow.open('once', { sums });
+    const other = await window.hedgerow.open('once', { advanced: { sums } });
     await other.putMany(rows);
     return other.sumTree('balances').root.hash;
   });

@@ -175,7 +175,7 @@ test('a clone that a reload cut off resumes', async ({ persistentPage }) => {
       const count = await db.count();
       const link = await db.remote(window.remoteAt({ http }), { probe: false });
       const { applied } = await link.pull();
-      const { ok, rows } = await db.verify();
+      const { ok, rows } = await db.health.verify();
       await db.close();
       return { count, applied, ok, rows };
     }, server.url);

@@ -21,7 +21,7 @@ async function openTab<P extends Page>(
   const page = await context.newPage();
   await page.goto('/tabs.html');
   await page.waitForFunction(() => window.tab !== undefined);
-  await page.evaluate(([name, cacheBytes]) => window.tab.open(name, { cacheBytes }), [
+  await page.evaluate(([name, cacheBytes]) => window.tab.open(name, { advanced: { cacheBytes } }), [
     name,
     cacheBytes,
   ] as const);

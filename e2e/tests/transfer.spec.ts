@@ -11,7 +11,7 @@ test('a store is copied to another name, with its branches and its large values'
     await window.db.putMany(window.rows(20_000));
     await window.db.putMany(window.manyBytes(20));
     for (let at = 0; at < 30; at++) await window.db.put(`single/${at}`, { at });
-    const branch = await window.db.branch('side');
+    const branch = await window.db.branches.open('side');
     await branch.put('only/there', 1);
     await branch.close();
   });
@@ -21,24 +21,24 @@ test('a store is copied to another name, with its branches and its large values'
   await openStore(other, 'copy');
   const result = await page.evaluate(async () => {
     const { importStore } = window.hedgerow;
-    const copy = await window.db.export({ branches: true });
+    const copy = await window.db.backup.export({ branches: true });
     return importStore('copy', new Response(copy.stream()));
   });
   expect(result).toMatchObject({ root: source.root, rows: source.count, branches: ['side'] });
   await expect.poll(() => other.evaluate(() => window.db.root)).toBe(source.root);
   expect(await stateOf(other)).toEqual(source);
   const found = await other.evaluate(async () => {
-    const { ok, segmentFaults } = await window.db.verify();
-    const branch = await window.db.branch('side');
+    const { ok, segmentFaults } = await window.db.health.verify();
+    const branch = await window.db.branches.open('side');
     const value = await branch.get('only/there');
-    await window.db.merge('side');
+    await window.db.branches.merge('side');
     return { ok, segmentFaults, value, merged: await window.db.get('only/there') };
   });
   expect(found).toEqual({ ok: true, segmentFaults: [], value: 1, merged: 1 });
   // From disk, in another browser process.
   const again = await visit(await persistentPage.relaunch());
   await openStore(again, 'copy');
-  expect(await again.evaluate(async () => (await window.db.verify()).ok)).toBe(true);
+  expect(await again.evaluate(async () => (await window.db.health.verify()).ok)).toBe(true);
   expect(await again.evaluate(() => window.db.count())).toBe(source.count + 1);
 });
 
@@ -52,7 +52,7 @@ test('an import resumes after the page was reloaded in the middle of it', async 
   const source = await stateOf(page);
   // It gets two thirds of the way, and then waits for ever.
   const stored = await page.evaluate(async () => {
-    const copy = await window.db.export();
+    const copy = await window.db.backup.export();
     const stalled = (async function* () {
       let sent = 0;
       for await (const part of copy) {
@@ -75,7 +75,7 @@ test('an import resumes after the page was reloaded in the middle of it', async 
   expect(await page.evaluate(() => window.db.count())).toBe(0);
   // Even though a tab had it open, and collected.
   await page.evaluate(async () => {
-    await window.db.compact();
+    await window.db.health.compact();
     await window.db.close();
   });
   await openStore(page, 'source');
@@ -83,7 +83,7 @@ test('an import resumes after the page was reloaded in the middle of it', async 
     const asked: number[] = [];
     const done = await window.hedgerow.importStore('copy', (from) => {
       asked.push(from);
-      return window.db.export({ from });
+      return window.db.backup.export({ from });
     });
     return { ...done, asked };
   });
@@ -96,7 +96,7 @@ test('an import resumes after the page was reloaded in the middle of it', async 
   await page.evaluate(() => window.db.close());
   await openStore(page, 'copy');
   expect(await stateOf(page)).toEqual(source);
-  expect(await page.evaluate(async () => (await window.db.verify()).ok)).toBe(true);
+  expect(await page.evaluate(async () => (await window.db.health.verify()).ok)).toBe(true);
 });
 
 test('a damaged export leaves an empty store empty, and does not change a full one', async ({
@@ -108,7 +108,7 @@ test('a damaged export leaves an empty store empty, and does not change a full o
   await page.evaluate(() => window.db.putMany(window.rows(30_000)));
   const found = await page.evaluate(async () => {
     const { importStore, open } = window.hedgerow;
-    const copy = await window.db.export();
+    const copy = await window.db.backup.export();
     const bytes = new Uint8Array(await new Response(copy.stream()).arrayBuffer());
     const at = bytes.length - 100_000;
     const damaged = bytes.slice();
@@ -135,7 +135,9 @@ test('a damaged export leaves an empty store empty, and does not change a full o
   expect(found).toMatchObject({ before: { count: 0 }, root });
   expect(found.segmentsBefore).toBeGreaterThan(0);
   expect(
-    await page.evaluate(() => window.codeOf(window.hedgerow.open('other', { mustExist: true }))),
+    await page.evaluate(() =>
+      window.codeOf(window.hedgerow.open('other', { advanced: { mustExist: true } })),
+    ),
   ).toBe('store-not-found');
 });
 
@@ -162,11 +164,11 @@ test('100,000 rows move, and the time the page waits is printed', async ({ persi
     const load = await gapOf(() => window.db.putMany(rows));
     const parts: Uint8Array[] = [];
     const out = await gapOf(async () => {
-      for await (const part of await window.db.export()) parts.push(part);
+      for await (const part of await window.db.backup.export()) parts.push(part);
     });
     const back = await gapOf(() => window.hedgerow.importStore('copy', parts));
     const both = await gapOf(async () =>
-      window.hedgerow.importStore('twice', await window.db.export()),
+      window.hedgerow.importStore('twice', await window.db.backup.export()),
     );
     const roots: string[] = [];
     for (const name of ['copy', 'twice']) {

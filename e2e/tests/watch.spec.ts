@@ -84,7 +84,7 @@ test("callbacks in each tab hear of every tab's writes", { tag: '@core' }, async
   // The events for a page that was closed in the meantime.
   const since = await first.evaluate(async () => {
     // Otherwise a collection may delete the chunks of this root alone.
-    await (await window.db.branch('seen')).close();
+    await (await window.db.branches.open('seen')).close();
     return window.db.root;
   });
   await first.close();
@@ -95,7 +95,7 @@ test("callbacks in each tab hear of every tab's writes", { tag: '@core' }, async
   const again = await visit(await persistentPage.context.newPage());
   await openStore(again, 'watched');
   const changes = await again.evaluate(async (since): Promise<Change[]> => {
-    return window.db.changes(since).toArray();
+    return window.db.history.since(since).toArray();
   }, since);
   expect(changes).toEqual([
     { op: 'del', key: 'a', oldValue: 1 },

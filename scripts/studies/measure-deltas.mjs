@@ -53,7 +53,7 @@ async function measure(source, db, { name, change }) {
   let made;
   for (let round = 0; round < ROUNDS; round++) {
     const before = db.snapshot();
-    const receiver = await db.branch('receiver', { from: before });
+    const receiver = await db.branches.open('receiver', { from: before });
     const onto = Buffer.from(before.root, 'hex');
     times.change.push((await timed(() => change(db, round + 1)))[0]);
     const { shared } = headOf(source, db);
@@ -69,9 +69,9 @@ async function measure(source, db, { name, change }) {
     );
     if (outcome !== 'applied' || receiver.root !== db.root) throw new Error(`${name}: ${outcome}`);
     times.apply.push(applyMs);
-    await db.resetTo(before);
+    await db.branches.reset(before);
     await receiver.close();
-    await db.deleteBranch('receiver');
+    await db.branches.delete('receiver');
     before.release();
   }
   const least = (all) => Math.min(...all).toFixed(1);

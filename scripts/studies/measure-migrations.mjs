@@ -103,8 +103,8 @@ await runMain(async () => {
     const old = await open('app', { storage, tables: { issues: oldIssues(table) } });
     await old.issues.putMany(oldRows(rows));
     await old.issues.where({ status: 'open' }).count();
-    await old.compact();
-    console.log(`stored before   ${mib((await old.stats()).storedBytes)}`);
+    await old.health.compact();
+    console.log(`stored before   ${mib((await old.health.stats()).storedBytes)}`);
     await old.close();
 
     const isSimple = values.way === 'simple';
@@ -121,7 +121,7 @@ await runMain(async () => {
     const onIndexProgress = () => {
       lastMs = performance.now();
     };
-    const calls = isSimple ? {} : { onMigration, onIndexProgress };
+    const calls = isSimple ? {} : { onMigration, advanced: { onIndexProgress } };
     const db = await open('app', { storage, tables, ...calls });
     const stopWrites = values.writes ? writing(db) : () => '';
     const what = await (isSimple ? simple(db) : background(db));
@@ -140,9 +140,9 @@ await runMain(async () => {
         `${commits.length} commits of ${Math.min(...sizes)} to ${Math.max(...sizes)} rows, each within ${longest.toFixed(0)} ms`,
       );
     }
-    const { storedBytes: bytes } = await db.stats();
-    await db.compact();
-    const after = (await db.stats()).storedBytes;
+    const { storedBytes: bytes } = await db.health.stats();
+    await db.health.compact();
+    const after = (await db.health.stats()).storedBytes;
     console.log(`stored after    ${mib(bytes)}; ${mib(after)} when it is compacted`);
     const last = await db.get(`issues/${String(rows - 1).padStart(8, '0')}`);
     const wanted = { ...newIssue(rows - 1), '~v': 2 };

@@ -1,4 +1,4 @@
-// Compares the time of `db.verify()` with the time of a scan of the same rows, both cold, in Node and in memory: `node
+// Compares the time of `db.health.verify()` with the time of a scan of the same rows, both cold, in Node and in memory: `node
 // scripts/studies/measure-verify.mjs [--rows 100000]`. Rounds alternate. Prints medians.
 
 import { memory, open } from '../../js/hedgerow/dist/index.js';
@@ -41,7 +41,7 @@ for (let round = 0; round < ROUNDS; round++) {
     for await (const _ of db.scan()) seen++;
     return seen;
   });
-  const verify = await cold((db) => db.verify());
+  const verify = await cold((db) => db.health.verify());
   if (scan.result !== count || !verify.result.ok || verify.result.rows !== count) {
     throw new Error('rows are missing');
   }

@@ -15,7 +15,7 @@ const OPTIONS = {
     byState: { prefix: 'issue/', path: ['/state', '/size'] },
     words: { path: { words: '/title' } },
   },
-  sums: { sizes: { sum: '/size', prefix: 'issue/' } },
+  advanced: { sums: { sizes: { sum: '/size', prefix: 'issue/' } } },
 };
 const BRANCH = 'draft/ü';
 
@@ -43,12 +43,12 @@ async function make(open, storage) {
   await db.put('text', 'x'.repeat(5000));
   await db.delete('issue/0003');
   await db.put('issue/0004', { title: 'Changed', state: 'open', size: 7 });
-  const branch = await db.branch(BRANCH);
+  const branch = await db.branches.open(BRANCH);
   await branch.put('issue/9999', { title: 'On a branch', state: 'open', size: 1 });
   const rows = [];
   for await (const [key, value] of db.scan()) rows.push([key, plain(value)]);
   const { hash, sum } = db.sumTree('sizes').root;
-  const exported = await new Response(await db.export({ branches: true })).arrayBuffer();
+  const exported = await new Response(await db.backup.export({ branches: true })).arrayBuffer();
   const found = {
     expected: {
       root: db.root,

@@ -19,7 +19,7 @@ const before = db.root;
 
 // One row is changed: look at what is new, from a leaf up to the root.
 await db.put('tree/1500', { height: 41 });
-console.log(await db.diff(before, db.root).toArray());
+console.log(await db.history.diff(before, db.root).toArray());
 
 // And back. Equal rows have equal roots.
 await db.put('tree/1500', { height: 1500 % 40 });
@@ -67,15 +67,15 @@ const db = await open('plants');
 await db.putMany(Array.from({ length: 500 }, (_, at) => [\`plant/\${at}\`, { bees: at }]));
 
 // A second pointer to the same tree: nothing is copied.
-const draft = await db.branch('draft');
+const draft = await db.branches.open('draft');
 await draft.put('plant/7', { bees: 700 });
 await draft.delete('plant/8');
 await db.put('plant/9', { bees: 900 });
 
-console.log(await draft.changesSinceFork().toArray());
-const { conflicts, changed } = await db.previewMerge('draft');
+console.log(await draft.history.sinceFork().toArray());
+const { conflicts, changed } = await db.branches.preview('draft');
 console.log({ changed, conflicts });
-await db.merge('draft');
+await db.branches.merge('draft');
 console.log(await db.get('plant/7'), await db.get('plant/8'), await db.get('plant/9'));
 `;
 
@@ -84,11 +84,11 @@ const UNDO = `import { open } from 'hedgerow';
 const db = await open('garden');
 await db.putMany([['ash', 1], ['elm', 2], ['oak', 3]]);
 
-const done = await db.commit((tx) => tx.delete('elm'), { keep: true });
+const done = await db.history.commit((tx) => tx.delete('elm'), { keep: true });
 await db.put('oak', 4);
 
 // Takes back the one change, and leaves what was written since.
-await db.revert(done.before, done.after);
+await db.history.revert(done.before, done.after);
 console.log(await db.scan().toArray());
 `;
 
@@ -132,7 +132,7 @@ export const EXAMPLES: readonly Example[] = [
     code: SLICES,
     line: "db.deleteMany({ gte: '030000' })",
   },
-  { name: 'branch', title: 'A branch and a merge', code: BRANCH, line: 'db.branches()' },
+  { name: 'branch', title: 'A branch and a merge', code: BRANCH, line: 'db.branches.list()' },
   { name: 'undo', title: 'Undo one change', code: UNDO, line: "db.put('ash', 5)" },
   { name: 'proof', title: 'A proof, and a wrong one', code: PROOF, line: 'db.count()' },
   { name: 'error', title: 'An error', code: ERROR, line: "db.get('ash')" },

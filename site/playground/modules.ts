@@ -13,12 +13,12 @@ type Options = { readonly storage?: Storage } | undefined;
 type Named = (name: string, ...rest: unknown[]) => Promise<unknown>;
 
 /** Functions that take the name of a store, and the place of their options among the arguments. */
-const { open, destroy, verify, repair, importStore, clone } = hedgerow;
+const { open, destroy, verifyStore, repairStore, importStore, clone } = hedgerow;
 const NAMED = [
   [open, 'open', 1],
   [destroy, 'destroy', 1],
-  [verify, 'verify', 1],
-  [repair, 'repair', 1],
+  [verifyStore, 'verifyStore', 1],
+  [repairStore, 'repairStore', 1],
   [importStore, 'importStore', 2],
   [clone, 'clone', 2],
 ] as readonly (readonly [call: Named, name: string, at: number])[];

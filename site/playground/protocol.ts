@@ -32,7 +32,7 @@ export interface CommitLine {
   readonly root: string;
 }
 
-/** The figures of `db.stats()`, when the drawn commit is the newest. */
+/** The figures of `db.health.stats()`, when the drawn commit is the newest. */
 export interface StoreFigures {
   readonly rows: number;
   readonly levels: readonly {

@@ -78,7 +78,7 @@ async function figuresAt(root: string): Promise<StoreFigures | undefined> {
   const db = modules?.db;
   try {
     if (running > 0 || db?.root !== root) return undefined;
-    const { rows, levels, segments, chunks, storedBytes, liveBytes } = await db.stats();
+    const { rows, levels, segments, chunks, storedBytes, liveBytes } = await db.health.stats();
     if (db.root !== root) return undefined;
     return { rows, levels, segments, chunks, storedBytes, liveBytes };
   } catch {

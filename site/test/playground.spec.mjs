@@ -28,7 +28,7 @@ async function runs(page, code) {
   await ran(page);
 }
 
-/** Counts the nodes of the tree of rows, from the root: as drawn, and as `db.stats()` has them. */
+/** Counts the nodes of the tree of rows, from the root: as drawn, and as `db.health.stats()` has them. */
 async function nodesOf(page) {
   const drawn = await page
     .getByRole('region', { name: 'Rows', exact: true })

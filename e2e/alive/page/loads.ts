@@ -53,14 +53,14 @@ export async function withLoad<T>(
 ): Promise<{ watched: T; loaded: Loaded }> {
   const { rows, stores = 1, sliceMs = 8 } = loading;
   const names = Array.from({ length: stores }, (_, at) => `alive ${at}`);
-  const dbs = await Promise.all(names.map((name) => open(name, { sliceMs })));
+  const dbs = await Promise.all(names.map((name) => open(name, { advanced: { sliceMs } })));
   try {
     let results: IngestResult[] = [];
     const watched = await watch(async () => {
       results = await Promise.all(dbs.map((db) => load(db, loading)));
       return results;
     });
-    const stats = await Promise.all(dbs.map((db) => db.stats()));
+    const stats = await Promise.all(dbs.map((db) => db.health.stats()));
     for (const { rows: stored } of stats) {
       if (stored !== rows) throw new Error(`${stored} rows are stored, not ${rows}`);
     }

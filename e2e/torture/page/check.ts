@@ -64,7 +64,7 @@ export async function check(
 
   const places = await look(acknowledged);
   const rows = await db.count();
-  const hasDebris = rows === 0 && (await db.stats()).segments > 0;
+  const hasDebris = rows === 0 && (await db.health.stats()).segments > 0;
   let after: Record<Side, Places> | undefined;
   if (writes) {
     const collect = collectorOf(db);

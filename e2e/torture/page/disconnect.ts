@@ -132,7 +132,7 @@ class Workload {
     const { calls } = this;
     note('get', await calls.ended('get', () => db.get(key(1))));
     note('count', await calls.ended('count', () => db.count()));
-    note('stats', await calls.ended('stats', () => db.stats()));
+    note('stats', await calls.ended('stats', () => db.health.stats()));
     const scanned = note('scan', await calls.ended('scan', () => db.scan().toArray()));
     if ('result' in scanned) this.#compare('scan', scanned.result);
   }

@@ -133,7 +133,7 @@ class Filling {
       return this.#made('delete', [], [key], () => this.#db.delete(key));
     }
     if (kind < 23) return this.deleteRange(`row/${1 + this.#below(9)}${this.#below(10)}`);
-    return this.#made('collect', [], [], () => this.#db.compact());
+    return this.#made('collect', [], [], () => this.#db.health.compact());
   }
 
   /** Loads large values. */
@@ -195,7 +195,7 @@ class Filling {
     await note('range', this.deleteRange('row/1'));
     await note(
       'collect',
-      this.#made('collect', [], [], () => this.#db.compact()),
+      this.#made('collect', [], [], () => this.#db.health.compact()),
     );
     const puts = async (name: string, length: number) => {
       const row: Row = [`after/${this.#stamp}`, this.#stamp++, length];
@@ -214,7 +214,7 @@ class Filling {
     );
     await note(
       'collect',
-      this.#made('collect', [], [], () => this.#db.compact()),
+      this.#made('collect', [], [], () => this.#db.health.compact()),
     );
     await puts('another put', 1001);
     await puts('another put', 30_000);
@@ -329,7 +329,7 @@ async function differences(db: Store, { rows, unsure }: Held): Promise<string[]>
     expected.delete(key);
   }
   for (const key of expected.keys()) problems.push(`${key} was acknowledged and is gone`);
-  const verified = await calls.ended('verify', () => db.verify());
+  const verified = await calls.ended('verify', () => db.health.verify());
   if ('code' in verified) problems.push(`verify fails with ${verified.message}`);
   else if (verified.result.faults.length > 0)
     problems.push(`${verified.result.faults.length} faults`);

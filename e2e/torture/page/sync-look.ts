@@ -43,7 +43,7 @@ export async function lookSynced(plan: SyncPlan, isAll: boolean): Promise<Looked
 
 async function look(db: Store, plan: SyncPlan, isAll: boolean): Promise<Looked> {
   const problems: string[] = [];
-  const { ok, rows, remoteRows, faults } = await db.verify();
+  const { ok, rows, remoteRows, faults } = await db.health.verify();
   if (!ok) problems.push(`verify finds ${JSON.stringify(faults.slice(0, 3))}`);
   const count = await db.count();
   if (rows + remoteRows !== count) problems.push(`${count} rows, ${rows + remoteRows} verified`);

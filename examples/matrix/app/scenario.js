@@ -105,7 +105,7 @@ export async function scenario(modules, { name = 'matrix', storage, onOpen = () 
   forged[forged.length - 1] ^= 1;
   const refusal = await verifyProof(db.root, 'raw/00042', forged).catch((error) => error);
   check('typed error', refusal instanceof HedgerowError && refusal.code === 'invalid-proof');
-  const { faults } = await db.verify();
+  const { faults } = await db.health.verify();
   check('verify', faults.length === 0);
   await db.close();
   const closed = await db.get('raw/0').catch((error) => error);

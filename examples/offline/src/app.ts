@@ -54,7 +54,7 @@ const db = await open('hedgerow-example-offline', {
   },
 });
 /** Rows of this device alone: the store itself has the server's rows. */
-const { refused } = await db.branch('device');
+const { refused } = await db.branches.open('device');
 
 export const link = await mutators(db, {
   mutators: ours,

@@ -16,9 +16,7 @@ export function store(): Promise<Opened> {
     storage,
     tables,
     // Half of the rest of a frame at 60 a second: scrolling asks JavaScript for rows, too.
-    sliceMs: 6,
-    // Phones end apps that take much memory.
-    cacheBytes: 24 << 20,
+    advanced: { sliceMs: 6, cacheBytes: 24 << 20 },
   });
   opened.catch(() => {
     opened = undefined; // the next call tries again

@@ -93,8 +93,8 @@ test('a batch is one commit', async () => {
     { type: 'put', key: 'c', value: '2' },
   ]);
   // With a commit between the two, the diff would begin at that commit.
-  const done = await db.commit((tx) => tx.put('d', 1));
-  const changes = await db.diff(before, done.before).toArray();
+  const done = await db.history.commit((tx) => tx.put('d', 1));
+  const changes = await db.history.diff(before, done.before).toArray();
   expect(changes.map(({ op, key }) => `${op} ${key}`)).toEqual(['add a', 'del b', 'add c']);
   const refused = level.batch([
     { type: 'put', key: 'e', value: '1' },
@@ -212,9 +212,9 @@ test('databases on branches are separate until they are merged', async () => {
   const db = await opened();
   const level = new HedgerowLevel(db);
   await level.put('a', '1');
-  const draft = new HedgerowLevel(await db.branch('draft'));
+  const draft = new HedgerowLevel(await db.branches.open('draft'));
   await draft.sublevel('s').put('b', '2');
   expect(await level.keys().all()).toEqual(['a']);
-  await db.merge('draft');
+  await db.branches.merge('draft');
   expect(await level.sublevel('s').get('b')).toBe('2');
 });

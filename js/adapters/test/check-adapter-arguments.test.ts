@@ -6,7 +6,7 @@ import { hedgerowDriver } from '../src/unstorage.js';
 
 test('a store, a branch, a promise and a function each give the handle', async () => {
   const db = await open('handle', { storage: memory() });
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   for (const source of [db, Promise.resolve(db), () => db, async () => db]) {
     expect(await openedOnce('call', source)()).toBe(db);
   }

@@ -42,7 +42,7 @@ async function kill(from: Random): Promise<void> {
     const last = await killed(location, run, 20 + from.below(60));
     for (let n = 0; n <= last; n++) wanted.push(`${run}/${n}`);
     const db = await open('yjs', { storage: sqlite({ location }) });
-    expect((await db.verify()).ok).toBe(true);
+    expect((await db.health.verify()).ok).toBe(true);
     const provider = new HedgerowProvider(db, 'doc', new Y.Doc());
     await provider.whenSynced;
     const list = provider.doc.getArray<string>('list').toArray();

@@ -14,7 +14,7 @@ import { loadMemory } from './storage/memory.js';
 import type { Storage } from './storage/segment-store.js';
 import type { CloneOptions } from './store/clone-from-remote.js';
 import { loadHealth, readParts, repairing, rescuing, verifying } from './store/on-demand-code.js';
-import { loadCounts, storeParts, syncing } from './store/on-demand-store-code.js';
+import { storeParts, syncing } from './store/on-demand-store-code.js';
 import type { OpenOptions } from './store/open.js';
 import { Store } from './store/store.js';
 import type { TableOptions } from './store/tables/open-tables.js';
@@ -27,7 +27,6 @@ export type { ByteFormat, ByteSource } from './base/byte-source.js';
 export { type Conflict, type ErrorCode, HedgerowError } from './base/errors.js';
 export type { Persistence } from './base/origin-storage-estimate.js';
 export type { KeyRange } from './base/range.js';
-export { persist } from './base/request-persistent-storage.js';
 export type { IndexColumn, IndexDefinition } from './core/indexes/definition.js';
 export type { EntryPosition, IndexRange, SecondaryKey } from './core/indexes/index-entries.js';
 export type { IndexDefinitions } from './core/indexes/index-set.js';
@@ -80,7 +79,7 @@ export type {
   VerifyOptions,
   VerifyProgress,
 } from './engine/verify/verify-commit.js';
-export type { CountCallback, WatchCallback, WatchOptions } from './engine/watch/watcher-types.js';
+export type { WatchCallback, WatchOptions } from './engine/watch/watcher-types.js';
 export type { IndexProgress } from './engine/write/background-index-builder.js';
 export type { IngestResult, Progress } from './engine/write/ingest.js';
 export type { Patch, PatchOperation, PatchOptions } from './engine/write/patch.js';
@@ -100,11 +99,15 @@ export type {
   StoreOptions,
 } from './storage/segment-store.js';
 export type { CloneOptions } from './store/clone-from-remote.js';
-export { repair, verify, verifyProof } from './store/on-demand-code.js';
-export type { OpenOptions } from './store/open.js';
+export { repairStore, verifyProof, verifyStore } from './store/on-demand-code.js';
+export type { AdvancedOptions, OpenOptions } from './store/open.js';
 export type { Snapshot } from './store/snapshot.js';
 export type { Health, HealthListener, HealthState } from './store/storage-health-types.js';
 export type { Store } from './store/store.js';
+export type { StoreBackup } from './store/store-backup.js';
+export type { StoreBranches } from './store/store-branches.js';
+export type { StoreHealth } from './store/store-health.js';
+export type { StoreHistory } from './store/store-history.js';
 export type { LoggedConflict } from './sync/link/conflict-log.js';
 export type { ConflictPolicy } from './sync/link/conflict-policy.js';
 export type {
@@ -128,7 +131,7 @@ export type {
 export type { SyncLoop, SyncOptions, SyncState, SyncStatus } from './sync/link/sync-loop.js';
 
 /**
- * Opens the store `name`; creates a missing one unless `mustExist` is set. Costs two reads of storage and the tables of
+ * Opens the store `name`; creates a missing one unless `advanced.mustExist` is set. Costs two reads of storage and the tables of
  * all segments: about 40 bytes for each stored chunk.
  */
 export function open<const T extends Tables>(
@@ -168,7 +171,7 @@ export async function destroy(
 const IMPORT_NAMES = 'storage encryption durability sliceMs checkIndexes signal onProgress';
 
 /**
- * Reads an export of `db.export()` into the store `name`, which must be empty or missing. It becomes the same store,
+ * Reads an export of `db.backup.export()` into the store `name`, which must be empty or missing. It becomes the same store,
  * with the same root. `source` is an export, a `Response`, a `Blob`, a stream or an iterable of bytes, or a function
  * that returns one of them from an offset on.
  *
@@ -209,7 +212,7 @@ const laterTables = () => part(() => import('./store/tables/preload-table-code.j
 /**
  * Loads the parts that otherwise load at their first call: compaction, proofs, verification, repair, statistics,
  * health, sum trees, transactions, branches, diffs, merges, sync, mutators, exports and imports, the building of
- * indexes, the commits of writers, watched counts, parts of tables. Afterwards they need no network. Rejects with
+ * indexes, the commits of writers, parts of tables. Afterwards they need no network. Rejects with
  * `not-loaded`. Import `hedgerow/full` instead where code cannot be loaded later, as in a service worker.
  */
 export async function preload(): Promise<void> {
@@ -225,7 +228,6 @@ export async function preload(): Promise<void> {
     loadMemory,
     loadWords,
     loadWriter,
-    loadCounts,
     async () => (await laterTables()).loadTableParts(),
   ];
   await Promise.all([...parts, ...others].map((load) => load()));
@@ -236,9 +238,4 @@ export async function preload(): Promise<void> {
  */
 export async function missingFeatures(): Promise<string[]> {
   return (await platform()).listMissingFeatures();
-}
-
-/** Returns whether Hedgerow works here; `missingFeatures` says why not. */
-export async function isSupported(): Promise<boolean> {
-  return (await missingFeatures()).length === 0;
 }

@@ -10,6 +10,7 @@ export { checkHas, checkNumber, checkPlain, optionsOf } from './base/check-optio
 export { part } from './base/dynamic-import.js';
 export { HedgerowError, isRefusal } from './base/errors.js';
 export { hex, unhex } from './base/hex.js';
+export { onRecovery } from './base/internal-symbols.js';
 export { isBuffer, isByteArray } from './base/is-byte-array.js';
 export { memberAt, parsePointer } from './base/json-pointer.js';
 export { checkKey, listOf, utf8Length } from './base/key.js';

@@ -15,7 +15,7 @@ export interface ImportJob {
 
 /** Returns the branch name of an import: one for each source and place. */
 export function branchOf({ source, place: { db, prefix } }: ImportJob): string {
-  const to = db.branchName === 'main' ? '' : `@${db.branchName}`;
+  const to = db.branches.current === 'main' ? '' : `@${db.branches.current}`;
   return `import/${encodeURIComponent(source.name)}/${prefix}${to}`;
 }
 
@@ -24,7 +24,7 @@ export function branchOf({ source, place: { db, prefix } }: ImportJob): string {
  * ones.
  */
 export const openImportBranch = (job: ImportJob) =>
-  job.place.db.branch(branchOf(job), { from: EMPTY_ROOT });
+  job.place.db.branches.open(branchOf(job), { from: EMPTY_ROOT });
 
 export function buildImportResult(
   job: ImportJob,
@@ -49,7 +49,7 @@ export function doneResult(
 export async function earlierResult(job: ImportJob): Promise<ImportFromResult | undefined> {
   const { db } = job.place;
   const name = branchOf(job);
-  const all = await db.branches();
+  const all = await db.branches.list();
   if (!all.some((one) => one.name === name)) return undefined;
   // Another tab may have deleted it since.
   const branch = await openImportBranch(job);

@@ -294,7 +294,7 @@ test('a target on a branch has its own import', async () => {
   const source = new NoteSource();
   source.add(10);
   const db = await openNotes();
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   const first = await importFrom(source, draft.notes);
   expect([await draft.notes.count(), await db.notes.count()]).toEqual([10, 0]);
   const second = await importFrom(source, db.notes);

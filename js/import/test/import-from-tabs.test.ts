@@ -87,9 +87,9 @@ test('a state that another tab puts just before the merge does not stay among th
   source.add(10);
   const storage = memory();
   const [one, two] = [await openNotes(storage), await openNotes(storage)];
-  const merge = one.merge.bind(one);
+  const merge = one.branches.merge.bind(one);
   let merges = 0;
-  one.merge = async (...given: Parameters<typeof merge>) => {
+  one.branches.merge = async (...given: Parameters<typeof merge>) => {
     merges += 1;
     // Twice, each time with a new state: the merge finds the first state deleted here and changed there.
     if (merges <= 2) {
@@ -116,7 +116,7 @@ test('a tab that merges while another one reports its end merges only rows', asy
   source.add(10);
   const storage = memory();
   const [one, two] = [await openNotes(storage), await openNotes(storage)];
-  const [mergeOne, mergeTwo] = [one.merge.bind(one), two.merge.bind(two)];
+  const [mergeOne, mergeTwo] = [one.branches.merge.bind(one), two.branches.merge.bind(two)];
   let late: ReturnType<typeof importFrom> | undefined;
   let isAtMerge = () => {};
   const atMerge = new Promise<void>((resolve) => {
@@ -126,12 +126,12 @@ test('a tab that merges while another one reports its end merges only rows', asy
   const done = new Promise<void>((resolve) => {
     isDone = resolve;
   });
-  two.merge = async (...given: Parameters<typeof mergeTwo>) => {
+  two.branches.merge = async (...given: Parameters<typeof mergeTwo>) => {
     isAtMerge();
     await done;
     return mergeTwo(...given);
   };
-  one.merge = async (...given: Parameters<typeof mergeOne>) => {
+  one.branches.merge = async (...given: Parameters<typeof mergeOne>) => {
     const merged = await mergeOne(...given);
     late = importFrom(source, two.notes);
     await atMerge;
@@ -198,9 +198,9 @@ test('an import begins again, without the rows of the app, after another tab has
   const own: Note = { id: 'zz-own', text: 'of the new app' };
   await one.notes.put(own);
   // This tab asked just before: no lock prevents the deletion in between.
-  const before = await two.branches();
-  two.branches = async () => before;
-  await one.deleteBranch(branch);
+  const before = await two.branches.list();
+  two.branches.list = async () => before;
+  await one.branches.delete(branch);
   expect(await importFrom(source, two.notes)).toMatchObject({ status: 'imported', rows: 10 });
   expect(await two.notes.toArray()).toEqual([...source.rows, own]);
 });

@@ -86,7 +86,7 @@ test('an error names the keys that cannot be mapped', async () => {
     const left = await importFrom(source, { db, prefix: '' }, { skipFailed: true });
     expect(left).toMatchObject({ rows: 1, refused: 1, verified: true });
     expect(left.failed[0]).toMatchObject({ code: 'invalid-key' });
-    await db.deleteBranch(left.branch);
+    await db.branches.delete(left.branch);
     await db.clear();
   }
 });

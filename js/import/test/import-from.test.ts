@@ -168,7 +168,7 @@ test('a database that does not exist is not made, and leaves no branch', async (
   Object.defineProperty(indexedDB, 'databases', { value: databases, configurable: true });
   const names = (await indexedDB.databases()).map((one) => one.name);
   expect(names).not.toContain(name);
-  expect((await db.branches()).map((branch) => branch.name)).toEqual(['main']);
+  expect((await db.branches.list()).map((branch) => branch.name)).toEqual(['main']);
   // A missing store may be a mistake in its name.
   const old = await writeOld(name, 1);
   const typo = importFrom(fromDexie<Issue>({ database: name, table: 'issue' }), db.issues);
@@ -211,7 +211,7 @@ test('an import does not block an upgrade by the old app, nor a deletion', async
   });
   // A finished import stays finished; without its branch there are no rows to import.
   expect(await importFrom(source, db.issues)).toMatchObject({ status: 'already' });
-  await db.deleteBranch(branch);
+  await db.branches.delete(branch);
   expect(await importFrom(source, db.issues)).toMatchObject({ status: 'absent' });
   expect(await db.issues.count()).toBe(3001);
 });
@@ -229,7 +229,7 @@ test('a dry run lists the rows that would fail, and does not write', async () =>
     ['"bad"', 'invalid-value', '/title'],
     ['"worse"', 'invalid-value', '/title'],
   ]);
-  expect([db.root, (await db.branches()).length]).toEqual([root, 1]);
+  expect([db.root, (await db.branches.list()).length]).toEqual([root, 1]);
   const real = await importFrom(source, db.issues, { skipFailed: true });
   expect(real).toMatchObject({ rows: 10, refused: 2, verified: true, failed: tried.failed });
   expect(await db.issues.count()).toBe(10);

@@ -29,7 +29,7 @@ async function made(storage: Storage = memory()) {
   const db = await open('app', { storage, indexes });
   await db.putMany(Array.from({ length: ROWS }, (_, n) => [keyOf(n), rowOf(n)] as const));
   await db.put('large', random(1).bytes(200_000));
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put(keyOf(1), { changed: true });
   await draft.delete(keyOf(2));
   await draft.put('new', 'row');
@@ -49,10 +49,10 @@ describe('a handle that only reads', () => {
     });
     await expect(reader.put('a', 1)).rejects.toEqual(failure('blocked'));
     await expect(reader.clear()).rejects.toEqual(failure('blocked'));
-    await expect(reader.branch('other')).rejects.toEqual(failure('blocked'));
+    await expect(reader.branches.open('other')).rejects.toEqual(failure('blocked'));
     const missing = reader.scan({ index: 'missing' }).toArray();
     await expect(missing).rejects.toEqual(failure('blocked'));
-    await expect(reader.compact()).rejects.toThrow();
+    await expect(reader.health.compact()).rejects.toThrow();
     expect(await reader.count()).toBe(ROWS + 1);
     await reader.close();
     expect(storage.written.length).toBe(before);
@@ -68,12 +68,12 @@ describe('a handle that only reads', () => {
     const { storage, db } = await made();
     await db.close();
     const reader = await open('app', { storage: readOnly(storage) });
-    expect((await reader.stats()).compactor).toBe('other');
+    expect((await reader.health.stats()).compactor).toBe('other');
     const kept = reader.snapshot();
     const writer = await open('app', { storage });
-    expect((await writer.stats()).compactor).toBe('this');
+    expect((await writer.health.stats()).compactor).toBe('this');
     await writer.clear();
-    await writer.compact();
+    await writer.health.compact();
     expect(await kept.count()).toBe(ROWS + 1);
     expect(await kept.get(keyOf(7))).toEqual(rowOf(7));
     kept.release();
@@ -113,7 +113,7 @@ describe('a session', () => {
     const plain = await open('app', {
       storage,
       indexes: { byState: indexes.byState },
-      dropOtherIndexes: true,
+      advanced: { dropOtherIndexes: true },
     });
     await plain.put('x', 1);
     await expect.poll(async () => (await treesOf(plain)).length, SOON).toBe(2);
@@ -124,7 +124,7 @@ describe('a session', () => {
     expect(await session.db.get('new')).toBe('row');
     await session.close();
     await expect(Session.open(place, 'none')).rejects.toEqual(failure('branch-not-found'));
-    expect((await plain.branches()).map(({ name }) => name)).toEqual(['main', 'draft']);
+    expect((await plain.branches.list()).map(({ name }) => name)).toEqual(['main', 'draft']);
     await plain.close();
   });
 
@@ -155,7 +155,7 @@ describe('a session', () => {
 describe('the report on a store', () => {
   it('has the contents of the store', async () => {
     const { storage, db } = await made();
-    const { storedBytes, segments } = await db.stats();
+    const { storedBytes, segments } = await db.health.stats();
     const summary = await summaryOf('app', storage);
     expect(summary).toMatchObject({ root: db.root, rows: ROWS + 1, segments, branches: ['draft'] });
     expect(summary.bytes).toBeGreaterThanOrEqual(storedBytes);
@@ -199,15 +199,15 @@ describe('the report on a store', () => {
   it('counts the live data of each segment as the core does', async () => {
     const { storage, db, draft } = await made();
     await draft.close();
-    await db.deleteBranch('draft');
+    await db.branches.delete('draft');
     for (let n = 0; n < 300; n += 7) await db.put(keyOf(n), 'changed');
-    const { liveBytes, storedBytes } = await db.stats();
+    const { liveBytes, storedBytes } = await db.health.stats();
     const part = await livePartOf('app', storage);
     expect(part).toMatchObject({ liveBytes, bytes: storedBytes, missing: 0, hasSums: false });
     expect(part.segments.some((one) => one.liveBytes < one.bytes)).toBe(true);
     for (const one of part.segments) expect(one.liveBytes).toBeLessThanOrEqual(one.bytes);
     // A branch keeps the data that only it reaches.
-    const kept = await db.branch('kept');
+    const kept = await db.branches.open('kept');
     await kept.put('own', random(2).bytes(100_000));
     await db.clear();
     const own = (await livePartOf('app', storage)).liveBytes;
@@ -218,7 +218,7 @@ describe('the report on a store', () => {
 
   it('says that sum trees are not followed', async () => {
     const storage = memory();
-    const db = await open('app', { storage, sums: { total: { sum: '/n' } } });
+    const db = await open('app', { storage, advanced: { sums: { total: { sum: '/n' } } } });
     await db.putMany(Array.from({ length: 500 }, (_, n) => [keyOf(n), { n }] as const));
     const sum = (await treesOf(db)).find(({ kind }) => kind === 'sum');
     expect(sum).toMatchObject({ name: 'total', count: 500, isComplete: true });
@@ -241,7 +241,7 @@ describe('the report on a store', () => {
     await db.put('a', 1);
     const link = await db.remote(remote);
     await link.push();
-    const names = (await db.branches({ remotes: true })).map(({ name }) => name);
+    const names = (await db.branches.list({ remotes: true })).map(({ name }) => name);
     expect(names).toContain('remote/origin');
     await db.close();
   });

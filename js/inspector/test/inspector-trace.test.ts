@@ -97,10 +97,10 @@ describe('calls', () => {
     const { db } = await traced('tables', { tables });
     const issues = (db as unknown as { issues: { put(row: object): Promise<void> } }).issues;
     await issues.put({ id: '1' });
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('x', 1);
     await draft.close();
-    expect(named('call')).toEqual(['put', 'branch', 'put', 'close']);
+    expect(named('call')).toEqual(['put', 'branches.open', 'put', 'close']);
   });
 
   it('that fail are reported, unless their caller handles the error', async () => {
@@ -138,7 +138,7 @@ describe('calls', () => {
 
 describe('slices', () => {
   it('equal the slices that the store counts itself', async () => {
-    const { db } = await traced('slices', { sliceMs: 2 });
+    const { db } = await traced('slices', { advanced: { sliceMs: 2 } });
     const { slices, longestSliceMs } = await db.putMany(rowsOf(60_000));
     await new Promise((resolve) => setTimeout(resolve, 5));
     const bars = only().bars.filter(({ kind }) => kind === 'slice');
@@ -227,7 +227,7 @@ describe('a trace', () => {
   it('is one for all handles of a store', async () => {
     const { db } = await traced();
     trace(db);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     trace(draft);
     expect(traces()).toHaveLength(1);
     await draft.close();

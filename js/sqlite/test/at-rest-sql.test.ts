@@ -38,8 +38,8 @@ describe.each(SQL_STORAGES)('rotateKey over %s', (_, make) => {
     const db = await open('test', { storage, encryption });
     await db.putMany(rows);
     // So many refs split their tree; their removal joins it again.
-    for (let at = 0; at < begun; at++) await db.branch(`branch ${at}`);
-    for (let at = 0; at < deleted; at++) await db.deleteBranch(`branch ${at}`);
+    for (let at = 0; at < begun; at++) await db.branches.open(`branch ${at}`);
+    for (let at = 0; at < deleted; at++) await db.branches.delete(`branch ${at}`);
     await db.close();
     const refs = (await dumpOf(storage)).refs.flat();
     const parts = refs.filter(({ name }) => name.startsWith('encryption/'));
@@ -84,12 +84,12 @@ async function used(storage: Storage, isSealed: boolean): Promise<Record<string,
   note();
   await db.put('customer/1', { name: 'Wilhelmina', note: 'new' });
   note();
-  const draft = await db.branch('confidential draft');
+  const draft = await db.branches.open('confidential draft');
   await draft.put('draft', 1);
   roots.push(draft.root);
   const link = await db.remote(memoryRemote(), { name: 'headquarters' });
   await link.push();
-  await db.compact();
+  await db.health.compact();
   // The second handle must announce its reads to the first.
   const other = await open('test', options);
   await db.put('customer/2', { name: 'Wilhelmina', note: 'newer' });
@@ -174,7 +174,7 @@ describe('the stored bytes', () => {
 describe('handles of one file', () => {
   it('see through sealed locks which commits the others read', async () => {
     const storage = sqlite({ location: folder(), driver });
-    const options = { storage, encryption, cacheBytes: 0 };
+    const options = { storage, encryption, advanced: { cacheBytes: 0 } };
     const collector = await open('test', options);
     await collector.putMany(rows);
     const reader = await open('test', options);
@@ -189,12 +189,12 @@ describe('handles of one file', () => {
     await collector.clear();
     for (let round = 0; round < 4; round++) {
       await collector.putMany(rows.map(([name]) => [name, round]));
-      await collector.compact();
+      await collector.health.compact();
     }
     const held = await snapshot.scan().toArray();
     expect(held).toHaveLength(rows.length);
     snapshot.release();
     await collector.put('a', 1);
-    expect((await collector.compact()).segmentsDeleted).toBeGreaterThan(0);
+    expect((await collector.health.compact()).segmentsDeleted).toBeGreaterThan(0);
   });
 });

@@ -139,7 +139,7 @@ describe.each(EXPO_VERSIONS)('stores over expo-sqlite %s', (version) => {
     // The commits of the other handle arrive a moment later.
     for (const db of handles) await expect.poll(() => db.get('count')).toBe(counted);
     await expect.poll(() => handles[0]?.count({ prefix: 'k' })).toBe(60);
-    expect((await handles[1]?.verify())?.ok).toBe(true);
+    expect((await handles[1]?.health.verify())?.ok).toBe(true);
     await Promise.all(handles.map((db) => db.close()));
   });
 
@@ -169,7 +169,7 @@ describe.each(EXPO_VERSIONS)('stores over expo-sqlite %s', (version) => {
     expect(await db.count()).toBe(100);
     await set?.('PRAGMA max_page_count = 100000');
     await db.putMany(rows('more', 3000));
-    expect((await db.verify()).ok).toBe(true);
+    expect((await db.health.verify()).ok).toBe(true);
     await db.close();
   });
 

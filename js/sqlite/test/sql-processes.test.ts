@@ -77,7 +77,7 @@ describe('a process that is killed', () => {
       const acked = made + acks.length;
 
       const db = await open('shared', { storage: sqlite({ location }) });
-      expect((await db.verify()).ok).toBe(true);
+      expect((await db.health.verify()).ok).toBe(true);
       const size = task === 'load' ? 15_000 : 3;
       const count = await db.count({});
       expect(count % size).toBe(0);
@@ -107,7 +107,7 @@ describe('several processes with one store', () => {
     });
     while (!isDone) {
       await db.transaction(async (tx) => tx.put('own', collections));
-      await db.compact();
+      await db.health.compact();
       collections++;
     }
     await done;
@@ -117,7 +117,7 @@ describe('several processes with one store', () => {
     expect(await db.get('number')).toBe(80);
     expect(await db.count({ prefix: 'own/' })).toBe(10);
     expect(collections).toBeGreaterThan(0);
-    expect((await db.verify()).ok).toBe(true);
+    expect((await db.health.verify()).ok).toBe(true);
     await db.close();
   });
 
@@ -146,7 +146,7 @@ describe('several processes with one store', () => {
     const reader = start('snapshot', location);
     await reader.said('ready');
     await db.putMany(rows('second'));
-    const held = await db.compact();
+    const held = await db.health.compact();
     const readerOfAnother = start('snapshot', location);
     await readerOfAnother.said('ready');
     readerOfAnother.process.kill('SIGKILL');
@@ -155,9 +155,9 @@ describe('several processes with one store', () => {
     expect(await reader.said(/^read /)).toBe('read 20000');
     expect(await reader.ended).toBe('0');
     // Neither of them holds a pin any more: one has released it, the other is dead.
-    const free = await db.compact();
+    const free = await db.health.compact();
     expect(free.bytesAfter).toBeLessThan(0.7 * held.bytesAfter);
-    expect((await db.verify()).ok).toBe(true);
+    expect((await db.health.verify()).ok).toBe(true);
     await db.close();
   });
 
@@ -166,13 +166,13 @@ describe('several processes with one store', () => {
     const first = start('snapshot', location);
     await first.said('ready');
     const db = await open('shared', { storage: sqlite({ location }) });
-    await expect(db.compact()).rejects.toMatchObject({ code: 'blocked' });
+    await expect(db.health.compact()).rejects.toMatchObject({ code: 'blocked' });
     first.process.kill('SIGKILL');
     await first.ended;
     await expect
       .poll(
         () =>
-          db.compact().then(
+          db.health.compact().then(
             () => 'collected',
             () => 'not yet',
           ),
@@ -188,12 +188,12 @@ describe('several processes with one store', () => {
     const child = start('snapshot', location);
     await child.said('ready');
     await expect(destroy('shared', { storage })).rejects.toMatchObject({ code: 'blocked' });
-    const db = await open('shared', { storage, mustExist: true });
+    const db = await open('shared', { storage, advanced: { mustExist: true } });
     await db.close();
     child.process.kill('SIGKILL');
     await child.ended;
     await destroy('shared', { storage });
-    await expect(open('shared', { storage, mustExist: true })).rejects.toMatchObject({
+    await expect(open('shared', { storage, advanced: { mustExist: true } })).rejects.toMatchObject({
       code: 'store-not-found',
     });
   });

@@ -54,7 +54,7 @@ describe('the names of files', () => {
     expect(sqliteFiles(location)).toEqual(['hedgerow.app.sqlite', 'other.app.sqlite']);
     await Promise.all([db.close(), apart.close()]);
     await destroy('app', { storage: other });
-    await (await open('app', { storage: one, mustExist: true })).close();
+    await (await open('app', { storage: one, advanced: { mustExist: true } })).close();
     await destroy('app', { storage: one });
     // No file of them is left, and no file of their locks.
     expect(readdirSync(location)).toEqual(['hedgerow-locks']);
@@ -141,7 +141,7 @@ describe.each(places)('a full disk, over %s', (_, connectTo) => {
     expect(await db.count()).toBe(100);
     await connection?.set('PRAGMA max_page_count = 100000');
     await db.putMany(rows('more', 3000));
-    expect((await db.verify()).ok).toBe(true);
+    expect((await db.health.verify()).ok).toBe(true);
     expect(await db.count()).toBe(3100);
     await db.close();
   });

@@ -1,7 +1,7 @@
 /** Passes the commits of all tabs to the collections of a tab. */
 
 import type { Change, Store } from 'hedgerow';
-import { uniqueName } from 'hedgerow/kit';
+import { onRecovery, uniqueName } from 'hedgerow/kit';
 import type { Meta } from './persisted-key-layout.js';
 import { isLater, type LoggedTransaction, type LogPosition } from './persisted-log.js';
 import type { Adapter } from './persistence-adapter.js';
@@ -106,7 +106,7 @@ export class Coordinator implements HedgerowCoordinator {
     const begin = () => this.#db.watch({ prefix: meta }, take);
     let stop = begin();
     // A watch that has failed has reported no changes since then.
-    const stopRecovery = this.#db.onRecovery(() => {
+    const stopRecovery = onRecovery(this.#db, () => {
       stop();
       stop = begin();
       tell(reset());

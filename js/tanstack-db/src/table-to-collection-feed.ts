@@ -2,7 +2,7 @@
 
 import type { LoadSubsetOptions, SyncConfig } from '@tanstack/db';
 import type { Change, Snapshot } from 'hedgerow';
-import { later, report } from 'hedgerow/kit';
+import { later, onRecovery, report } from 'hedgerow/kit';
 import { planRequest, type RequestPlan, readPlanned } from './plan-and-read-request.js';
 import { type CollectionRow, isIn, type LoadedPart, splitRequest } from './subset-request.js';
 import type { Key, TableCandidate, TableSource } from './table-source.js';
@@ -74,7 +74,7 @@ export class Feed {
       () => this.#isOver || this.#target.markReady(),
       (cause: unknown) => this.#isOver || this.#target.markError(cause),
     );
-    this.#stopRecovery = db.onRecovery(() => this.#goOn());
+    this.#stopRecovery = onRecovery(db, () => this.#goOn());
   }
 
   /** Stops all watches and reads. */
@@ -169,7 +169,7 @@ export class Feed {
     if (from === undefined || from === snapshot.root) return changed;
     const { signal } = this.#ended;
     try {
-      const changes = db.diff(from, snapshot.root, { prefix: spec.prefix, signal });
+      const changes = db.history.diff(from, snapshot.root, { prefix: spec.prefix, signal });
       for await (const change of changes) this.#note(changed, change);
       return changed;
     } catch (cause) {

@@ -226,7 +226,7 @@ test('a collection shows the rows of the store after a reset, and goes on', asyn
   await ready(mine.insert(todo('a')));
   const { root } = db;
   await ready(mine.insert(todo('b')));
-  await db.resetTo(root);
+  await db.branches.reset(root);
   await until(() => !mine.has('b'));
   await ready(mine.insert(todo('c')));
   expect([...mine.keys()].sort()).toEqual(['a', 'c']);
@@ -238,9 +238,9 @@ test('a collection hears no more after its end', async () => {
   const seen = watches(db);
   await mine.preload();
   await ready(mine.insert(todo('a')));
-  await db.resetTo(db.root);
+  await db.branches.reset(db.root);
   await mine.cleanup();
-  await db.resetTo(db.root);
+  await db.branches.reset(db.root);
   await rest();
   expect(seen.now).toBe(0);
 });

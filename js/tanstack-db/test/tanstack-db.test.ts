@@ -209,7 +209,7 @@ test('a collection goes on after its commit was collected, and after a failure o
     await other.issues.delete(`i00000${code.length % 10}`);
     await other.issues.put(issue(1, { title: code }));
     await until(() => db.root === other.root && mine.get('i000001')?.title === code);
-    const diff = vi.spyOn(db, 'diff').mockImplementationOnce(() => {
+    const diff = vi.spyOn(db.history, 'diff').mockImplementationOnce(() => {
       throw new HedgerowError(code, 'as if');
     });
     await ready(mine.insert(issue(code.length + 1_000)));

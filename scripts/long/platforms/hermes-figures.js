@@ -83,8 +83,8 @@ async function gaps(rows) {
   await job('putMany with an index', () => db.putMany(rows, { key: '/id' }));
   const changed = rows.map((row) => ({ ...row, score: -2 }));
   await job('putMany with an index, all rows changed', () => db.putMany(changed, { key: '/id' }));
-  await job('collect', () => db.compact());
-  await job('verify', () => db.verify());
+  await job('collect', () => db.health.compact());
+  await job('verify', () => db.health.verify());
   await db.close();
 }
 

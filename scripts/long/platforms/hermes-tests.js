@@ -28,7 +28,7 @@ const byKey = ([a], [b]) => (a < b ? -1 : 1);
 test('roots', async () => {
   const { db, steps } = await workload({ open, storage: memory(), name: 'roots', count: 2000 });
   for (const [step, root] of steps) print(`root ${root} ${step}`);
-  equal((await db.verify()).ok, true);
+  equal((await db.health.verify()).ok, true);
   await db.close();
 });
 
@@ -97,7 +97,7 @@ test('watching, snapshots, diffs', async () => {
   stop();
   equal(await snapshot.get('a1'), 1);
   const changes = [];
-  for await (const change of db.diff(snapshot.root, db.root)) changes.push(change.key);
+  for await (const change of db.history.diff(snapshot.root, db.root)) changes.push(change.key);
   equal(changes, ['a1', 'b']);
   snapshot.release();
   await db.close();
@@ -190,10 +190,10 @@ test('parts that load later', async () => {
   await db.putMany(rowsOf(500), { key: '/id' });
   const proof = await db.prove(rowsOf(1)[0].id);
   equal(proof.length > 100, true);
-  const branch = await db.branch('side');
+  const branch = await db.branches.open('side');
   await branch.put('k', 1);
   await branch.close();
-  await db.merge('side');
+  await db.branches.merge('side');
   equal(await db.get('k'), 1);
   await db.close();
   equal((await verify('later', { storage })).ok, true);
@@ -203,7 +203,7 @@ test('parts that load later', async () => {
 test('sum trees, by hand and following rows', async () => {
   const storage = memory();
   const sums = { balances: { sum: '/cents', prefix: 'acct/' } };
-  const db = await open('sums', { storage, sums });
+  const db = await open('sums', { storage, advanced: { sums } });
   const rows = [0, 1, 2 ** 31, Number.MAX_SAFE_INTEGER].map((cents, at) => [
     `acct/${at}`,
     { cents },
@@ -221,7 +221,7 @@ test('sum trees, by hand and following rows', async () => {
     'sum-overflow',
   );
   equal((await tree.prove('leaf')).length > 30, true);
-  equal((await db.verify()).ok, true);
+  equal((await db.health.verify()).ok, true);
   await db.close();
 });
 
@@ -229,7 +229,7 @@ test('a store leaves as bytes and comes back', async () => {
   const db = await open('leaves', { storage: memory() });
   await db.putMany(rowsOf(500), { key: '/id' });
   const parts = [];
-  for await (const bytes of await db.export()) parts.push(bytes.slice());
+  for await (const bytes of await db.backup.export()) parts.push(bytes.slice());
   const storage = memory();
   await importStore('copy', parts, { storage });
   const copy = await open('copy', { storage });

@@ -24,7 +24,7 @@ async function each(one: (at: number) => unknown): Promise<Sample> {
 async function hedgerow({ rows: count }: Setting): Promise<Samples> {
   const store = await openStore();
   await store.putMany(makeRows(count), { key: '/id' });
-  const before = await store.stats();
+  const before = await store.health.stats();
   const held: Disposable[] = [];
   const snapshot = await each(() => {
     held.push(store.snapshot());
@@ -32,12 +32,12 @@ async function hedgerow({ rows: count }: Setting): Promise<Samples> {
   for (const snap of held) snap[Symbol.dispose]();
   const branches: { close(): Promise<void> }[] = [];
   const branch = await each(async (at) => {
-    branches.push(await store.branch(`branch ${at}`));
+    branches.push(await store.branches.open(`branch ${at}`));
   });
   for (const one of branches) await one.close();
-  const after = await store.stats();
+  const after = await store.health.stats();
   if (after.storedBytes !== before.storedBytes) throw new Error('a branch has stored bytes');
-  if ((await store.branches()).length !== TIMES + 1) throw new Error('a branch is missing');
+  if ((await store.branches.list()).length !== TIMES + 1) throw new Error('a branch is missing');
   await store.close();
   return { snapshot, branch };
 }

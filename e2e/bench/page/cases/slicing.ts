@@ -10,7 +10,7 @@ function sliced(name: string, kind: 'ours' | 'floor', sliceMs: number): Contesta
       async ({ rows: count }) => {
         const { openHedgerow } = await import('../peers/hedgerow.js');
         const rows = makeRows(count);
-        const db = await openHedgerow({ sliceMs });
+        const db = await openHedgerow({ advanced: { sliceMs } });
         const { ms, result } = await timed(() => db.load(rows));
         await db.close();
         return { slicing: { value: ms, ...(result === undefined ? {} : { details: result }) } };

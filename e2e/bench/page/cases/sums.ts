@@ -105,7 +105,7 @@ function loading(name: string, kind: Contestant['kind'], isFollowed: boolean): C
   const act: Act = async ({ rows: count }) => {
     const rows = makeRows(count);
     const sums = { times: { sum: '/modified', prefix: 'issue/' } };
-    const store = await openStore(isFollowed ? { sums } : {});
+    const store = await openStore(isFollowed ? { advanced: { sums } } : {});
     const { ms, result } = await timed(() => store.putMany(rows, { key: '/id' }));
     if (isFollowed) {
       const total = rows.reduce((sum, row: Row) => sum + BigInt(row.modified), 0n);

@@ -86,7 +86,7 @@ async function diffAfter(store: Store, rows: number): Promise<Sample> {
     await Promise.all(keys.map((key) => store.put(key, { round })));
     const after = store.root;
     const startMs = performance.now();
-    const changes = await store.diff(before, after).toArray();
+    const changes = await store.history.diff(before, after).toArray();
     times.push(performance.now() - startMs);
     if (changes.length !== 10) throw new Error(`${changes.length} changes instead of 10`);
   }

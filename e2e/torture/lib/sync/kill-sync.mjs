@@ -193,7 +193,7 @@ class Round {
     const looked = await this.#lookOnce(page, plan, true);
     for (const problem of looked.problems) this.#failed(problem);
     if (looked.root !== root) this.#failed('the root is another after all rows were read');
-    const { ok } = await other.db.verify();
+    const { ok } = await other.db.health.verify();
     if (!ok) this.#failed('the other device does not verify');
     edits.told([...looked.conflicts, ...(await other.conflicts())]);
     for (const id of edits.lost(looked.places)) {

@@ -51,6 +51,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   // `open` passes the tables of `table()` to their own code, not here.
   tables: [() => 0, 'made by table()'],
   sums: PLAIN,
+  advanced: PLAIN,
   link: PLAIN,
 };
 
@@ -59,7 +60,7 @@ function kindOfMember(name: string, type: string | undefined): Kind {
   if (type !== undefined) return ofType(type);
   if (/^on[A-Z]/.test(name)) return ofType('function');
   if (
-    /^(reverse|initial|wait|mustExist|persist|exclusive|salvage|checkIndexes|dropOtherIndexes|nulls)$/.test(
+    /^(reverse|initial|wait|mustExist|exclusive|salvage|checkIndexes|dropOtherIndexes|nulls)$/.test(
       name,
     )
   )

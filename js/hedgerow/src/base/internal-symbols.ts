@@ -4,6 +4,18 @@
  */
 export const OWN: unique symbol = Symbol.for('hedgerow.own');
 
+/** The member of a store by which `onRecovery` listens. */
+export const RECOVERY: unique symbol = Symbol.for('hedgerow.recovery');
+
+/**
+ * Calls `listener` when a watch of `db` that has ended with an error may begin again: after `repair`, `reset` and
+ * `switchTo` of this handle, and when its deleted branch was made again. Returns a function that stops it.
+ */
+export const onRecovery = (
+  db: { [RECOVERY](listener: () => void): () => void },
+  listener: () => void,
+): (() => void) => db[RECOVERY](listener);
+
 /** The option of `putMany` with a function by which a table checks bytes before the core takes them. It may throw. */
 export const LOOK: unique symbol = Symbol.for('hedgerow.look');
 

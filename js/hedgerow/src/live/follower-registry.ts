@@ -1,4 +1,5 @@
 import { checkHas } from '../base/check-options.js';
+import { onRecovery } from '../base/internal-symbols.js';
 import { memberOf } from '../base/runtime-type-checks.js';
 import type { ReadContext } from '../engine/read/context.js';
 import type { FollowerGroup, GroupHost } from './follower-group.js';
@@ -33,7 +34,7 @@ export class FollowerRegistry implements GroupHost {
 
   add(follower: StoreFollower): void {
     if (this.#followers.size === 0) {
-      this.#forget = this.db.onRecovery(() => {
+      this.#forget = onRecovery(this.db, () => {
         for (const one of [...this.#followers.values()]) one.retry();
       });
     }

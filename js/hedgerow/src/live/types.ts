@@ -1,13 +1,14 @@
 /** The states of live queries, and their sources. */
 
 import type { FOLLOW } from '../base/follow-symbol.js';
+import type { RECOVERY } from '../base/internal-symbols.js';
 import type { KeyRange } from '../base/range.js';
 import type { IndexRange, SecondaryKey } from '../core/indexes/index-entries.js';
 import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.js';
 import type { Store } from '../index.js';
 
 /** A handle of a store in this thread. */
-export type LocalHandle = Pick<Store, 'root' | 'scan' | 'watch' | 'snapshot' | 'onRecovery'>;
+export type LocalHandle = Pick<Store, 'root' | 'scan' | 'watch' | 'snapshot' | typeof RECOVERY>;
 
 /** A handle of a store in a worker, which follows rows itself. */
 export interface RemoteHandle {

@@ -4,7 +4,6 @@ import { checkSignal, ending } from '../base/abort-signal.js';
 import { checkPlain, optionsOf } from '../base/check-options.js';
 import { part } from '../base/dynamic-import.js';
 import { HedgerowError } from '../base/errors.js';
-import type { Branch, BranchesOptions } from '../engine/branches/branches.js';
 import type { Storage } from '../storage/segment-store.js';
 import type { LazySegments } from '../sync/lazy/lazy-segments.js';
 import type { LazyRemote } from '../sync/lazy/open-lazy.js';
@@ -14,6 +13,7 @@ import type { LinkOptions } from '../sync/link/open-link.js';
 import { checkedRemote } from '../sync/remote/checked-remote.js';
 import type { Remote } from '../sync/remote/remote.js';
 import type { OpenOptions } from './open.js';
+import type { StoreBranches } from './store-branches.js';
 
 /** The options of `clone`: the options of `open` and `pull`, `mode` and `link`. */
 export interface CloneOptions extends OpenOptions, PullOptions {
@@ -30,8 +30,7 @@ export interface CloneOptions extends OpenOptions, PullOptions {
 
 /** The calls of a store that a clone uses. */
 interface CloneTarget {
-  readonly branchName: string;
-  branches(options: BranchesOptions): Promise<readonly Branch[]>;
+  readonly branches: Pick<StoreBranches, 'current' | 'list'>;
   remote(remote: Remote, options: LinkOptions): Promise<Link>;
   close(): Promise<void>;
 }
@@ -75,10 +74,10 @@ export async function cloneStore<Db extends CloneTarget>(
 
 /** Throws `invalid-argument` if the store has rows, but no rows of this remote. Does not write. */
 async function checkFree(db: CloneTarget, { name = 'origin', branch }: LinkOptions): Promise<void> {
-  const branches = await db.branches({ remotes: true });
+  const branches = await db.branches.list({ remotes: true });
   const rootOf = (wanted: string) => branches.find((one) => one.name === wanted)?.root;
   const hasRows = (root = '') => /[^0]/.test(root);
-  const own = branch ?? db.branchName;
+  const own = branch ?? db.branches.current;
   if (!hasRows(rootOf(own)) || hasRows(rootOf(originOf(name)))) return;
   throw new HedgerowError(
     'invalid-argument',

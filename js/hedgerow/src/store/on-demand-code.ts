@@ -37,13 +37,13 @@ export const verifyProof = (async (...args: Parameters<Reads['verifyProof']>): P
   return verified(...args);
 }) as unknown as Reads['verifyProof'];
 
-/** Verifies a store that does not open, as `db.verify()` does. Rejects with `store-not-found` if it does not exist. */
-export const verify: Rescue['verifyUnopened'] = async (...args) =>
+/** Verifies a store that does not open, as `db.health.verify()` does. Rejects with `store-not-found` if it does not exist. */
+export const verifyStore: Rescue['verifyUnopened'] = async (...args) =>
   (await rescuing()).verifyUnopened(...args);
 
 /**
- * Repairs a store that does not open because its newest commit is damaged, as `db.repair()` does. Rejects with
+ * Repairs a store that does not open because its newest commit is damaged, as `db.health.repair()` does. Rejects with
  * `store-not-found` if it does not exist.
  */
-export const repair: Rescue['repairUnopened'] = async (...args) =>
+export const repairStore: Rescue['repairUnopened'] = async (...args) =>
   (await rescuing()).repairUnopened(...args);

@@ -4,8 +4,5 @@ import { part } from '../base/dynamic-import.js';
 /** Loads branches, merges, moves to earlier commits, exports and imports, in one file. */
 export const storeParts = () => part(() => import('./on-demand-store-bundle.js'));
 
-/** Loads watched counts. */
-export const loadCounts = () => part(() => import('../engine/watch/gather-watched-counts.js'));
-
 /** Loads sync. */
 export const syncing = () => part(() => import('./open-sync-link.js'));

@@ -1,7 +1,7 @@
 /** Opens a store: the core, the storage, and the messages of other handles. */
 
 import { notify } from '../base/call-callback-safely.js';
-import { checkStoreName, optionsOf } from '../base/check-options.js';
+import { checkStoreName, type DefinedMembers, optionsOf } from '../base/check-options.js';
 import { HedgerowError } from '../base/errors.js';
 import { Engine } from '../core/engine.js';
 import { loadWords } from '../core/indexes/index-entries.js';
@@ -24,14 +24,10 @@ import { HealthTracker } from './storage-health-tracker.js';
 /** Options for building the indexes of a handle. */
 export type IndexBuildOptions = Pick<BuilderOptions, 'alone' | 'onProgress'>;
 
-/** Options of `open`. */
-export interface OpenOptions {
-  /**
-   * Indexes by the names under which this handle reads them. Opening a branch begins to build the indexes that it
-   * lacks, alongside other work; a scan of an unfinished index waits. A stored index with the same definition is ready
-   * at once, whatever its name was. Other indexes are kept, and every write keeps them up to date.
-   */
-  readonly indexes?: IndexDefinitions | undefined;
+/** Options of `open` for experts. */
+export interface AdvancedOptions {
+  /** Whether to fail with `store-not-found` if the store does not exist, instead of creating it. */
+  readonly mustExist?: boolean | undefined;
   /**
    * Drops indexes that `indexes` does not name, once for each branch: when it is opened, switched to, reset or
    * repaired. An index that another tab makes later stays. To drop all indexes, open with `indexes: {}`.
@@ -45,14 +41,37 @@ export interface OpenOptions {
    * rules; without this option, a branch keeps its trees.
    */
   readonly sums?: SumDefinitions | undefined;
-  /** Where the store is kept; `idb()` by default. */
-  readonly storage?: Storage | undefined;
   /**
    * The storage to use if `storage` cannot store anything, such as `memory()` where a browser denies IndexedDB
-   * (`unsupported`). It is not used where rows may exist that cannot be read now. If it is used, `health()` has the
-   * `cause`, and `onHealth` passes it.
+   * (`unsupported`). It is not used where rows may exist that cannot be read now. If it is used, `health.get()` has the
+   * `cause`, and `health.subscribe` passes it.
    */
   readonly fallback?: Storage | undefined;
+  /** Milliseconds that a slice of work may hold the thread; 8 by default. */
+  readonly sliceMs?: number | undefined;
+  /**
+   * The number of bytes read from storage that are kept in memory. By default all stores of a page that do not set it
+   * share 64 MiB, or 16 MiB for each GiB of the device's memory where that is less.
+   */
+  readonly cacheBytes?: number | undefined;
+  /**
+   * Called at most once, when the open store is found to be deleted, in this tab or another, or by the browser. From
+   * then on all calls of its handles, branches and snapshots fail with `closed`, also reads of rows in memory, and
+   * watches end with this error.
+   */
+  readonly onDeleted?: (() => void) | undefined;
+}
+
+/** Options of `open`. */
+export interface OpenOptions {
+  /**
+   * Indexes by the names under which this handle reads them. Opening a branch begins to build the indexes that it
+   * lacks, alongside other work; a scan of an unfinished index waits. A stored index with the same definition is ready
+   * at once, whatever its name was. Other indexes are kept, and every write keeps them up to date.
+   */
+  readonly indexes?: IndexDefinitions | undefined;
+  /** Where the store is kept; `idb()` by default. */
+  readonly storage?: Storage | undefined;
   /**
    * Encrypts all stored data, in the fallback, too: made by `atRest` of `hedgerow/encryption`. A store keeps the one
    * key that it was made with: `open` rejects with `wrong-key` for another key, and for a store that has data and is
@@ -61,26 +80,8 @@ export interface OpenOptions {
   readonly encryption?: Encryption | undefined;
   /** When a write counts as done; `'relaxed'` by default. */
   readonly durability?: Durability | undefined;
-  /** Milliseconds that a slice of work may hold the thread; 8 by default. */
-  readonly sliceMs?: number | undefined;
-  /**
-   * The number of bytes read from storage that are kept in memory. By default all stores of a page that do not set it
-   * share 64 MiB, or 16 MiB for each GiB of the device's memory where that is less.
-   */
-  readonly cacheBytes?: number | undefined;
-  /** Whether to fail with `store-not-found` if the store does not exist, instead of creating it. */
-  readonly mustExist?: boolean | undefined;
-  /**
-   * Called at most once, when the open store is found to be deleted, in this tab or another, or by the browser. From
-   * then on all calls of its handles, branches and snapshots fail with `closed`, also reads of rows in memory, and
-   * watches end with this error.
-   */
-  readonly onDeleted?: (() => void) | undefined;
-  /**
-   * Asks the browser, at once, to clear the storage of this origin only when the user says so. `open` does not wait for
-   * the answer, which `health` reports. Better call `db.persist()` after a click: Firefox asks the user.
-   */
-  readonly persist?: boolean | undefined;
+  /** Options for experts. */
+  readonly advanced?: AdvancedOptions | undefined;
 }
 
 /** The parts of an open store. */
@@ -116,14 +117,31 @@ function link(
   return shared;
 }
 
+/** The checked options of `open`. */
+type CheckedOptions = DefinedMembers<Omit<OpenOptions, 'advanced'> & AdvancedOptions>;
+
+const ADVANCED =
+  'mustExist dropOtherIndexes onIndexProgress sums fallback sliceMs cacheBytes onDeleted';
+
+/** Checks the options of `open`; returns them with the advanced ones in one object. */
+function checkOpenOptions(given: OpenOptions): CheckedOptions {
+  const { advanced = {}, ...options } = optionsOf(
+    'open',
+    given,
+    `indexes storage encryption durability tables advanced ${ADVANCED}`,
+  );
+  const misplaced = ADVANCED.split(' ').find((name) => name in options);
+  if (misplaced !== undefined) {
+    const message = `open takes ${misplaced} under advanced: { advanced: { ${misplaced} } }`;
+    throw new HedgerowError('invalid-argument', message);
+  }
+  return { ...options, ...optionsOf('open: advanced', advanced, ADVANCED) };
+}
+
 /** Opens the parts of a store over its storage, or else over its fallback; closes them again if one fails. */
 export async function openParts(name: string, given: OpenOptions): Promise<StoreParts> {
   checkStoreName(name);
-  const options = optionsOf(
-    'open',
-    given,
-    'indexes dropOtherIndexes onIndexProgress sums storage fallback encryption durability sliceMs cacheBytes mustExist onDeleted persist tables',
-  );
+  const options = checkOpenOptions(given);
   const { storage = idb(), fallback } = options;
   if (options.dropOtherIndexes && options.indexes === undefined) {
     throw new HedgerowError('invalid-argument', 'open: dropOtherIndexes needs indexes');
@@ -158,11 +176,11 @@ interface Fallback {
 async function openOver(
   name: string,
   place: Storage,
-  options: OpenOptions,
+  options: CheckedOptions,
   { unavailable, onDenied }: Fallback,
 ): Promise<StoreParts> {
   const { durability = 'relaxed', sliceMs = 8, cacheBytes, mustExist } = options;
-  const { onDeleted, persist = false, indexes, sums, dropOtherIndexes: alone = false } = options;
+  const { onDeleted, indexes, sums, dropOtherIndexes: alone = false } = options;
   const storage = options.encryption?.over(place) ?? place;
   const wanted = indexesOf(indexes);
   if (wanted.some(({ words }) => words >= 0)) await loadWords();
@@ -200,7 +218,6 @@ async function openOver(
     opened.push(() => tabs?.close());
     const loading = segments.load();
     loading.catch(() => {}); // reported by the first look
-    if (persist) void health.persist();
     const host = new Host(await starting, segments, sliceMs, wanted, texts);
     const shared = link(name, host, pins, storage, tabs);
     hearing.shared = shared;

@@ -9,10 +9,9 @@ import type { EntryPosition, SecondaryKey } from '../core/indexes/index-entries.
 import { isOfIndex } from '../core/indexes/index-set.js';
 import type { Host } from '../core/operation-host.js';
 import { fail } from '../core/status-errors.js';
-import type { BranchHead, Head } from '../engine/history/branch-head.js';
+import type { Head } from '../engine/history/branch-head.js';
 import type { ReadContext } from '../engine/read/context.js';
 import { type CountOptions, type CountPlan, checkedCount } from '../engine/read/count-options.js';
-import type { Change, DiffOptions } from '../engine/read/decode-diff.js';
 import { foundOf, KeyParts } from '../engine/read/key-batches.js';
 import {
   atOf,
@@ -22,34 +21,11 @@ import {
   type OrderOptions,
   oneOf,
 } from '../engine/read/rank-options.js';
-import {
-  type IndexScan,
-  makeRows,
-  type Rows,
-  type Scan,
-  scanOf,
-  yieldLoaded,
-} from '../engine/read/scan.js';
+import { type IndexScan, type Scan, scanOf } from '../engine/read/scan.js';
 import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.js';
 import { holdWith, ownEdits } from '../engine/read/wait-for-index.js';
 import { SumTree } from '../engine/sums/sum-tree.js';
 import { readParts } from './on-demand-code.js';
-
-/** Returns the changes from one root, or from the fork of the branch, to another root, or to the head. */
-export function diffOf(
-  host: () => Host,
-  branchHead: BranchHead,
-  from: string | undefined,
-  to: string | undefined,
-  options: DiffOptions,
-): Rows<Change> {
-  return makeRows(() => {
-    const own = host();
-    return yieldLoaded(async () =>
-      (await readParts()).differences(own, branchHead, from, to, options),
-    );
-  });
-}
 
 /** Reads of rows, from wherever the reader stands: at a head that moves, or at one commit. */
 export class Reader {
@@ -231,15 +207,6 @@ export class Reader {
   sumTree(name: string): SumTree {
     this.from.check();
     return new SumTree(this.from, name);
-  }
-
-  /**
-   * Returns the changes from one root to another, in the order of keys. Costs the nodes that the two do not share.
-   * Roots are values that `root` had, while their chunks are stored.
-   */
-  diff<Value = unknown>(from: string, to: string, options: DiffOptions = {}): Rows<Change<Value>> {
-    const rows = diffOf(this.readable, this.from.branchHead, from, to, options);
-    return rows as Rows<Change<Value>>;
   }
 
   protected readonly readable = (): Host => {

@@ -3,35 +3,21 @@
  * lines, over other rooms.
  */
 
-import { checkSignal } from '../base/abort-signal.js';
 import type { ByteSource } from '../base/byte-source.js';
 import { checkRangeOptions, optionsOf, RANGE } from '../base/check-options.js';
 import { keptValue } from '../base/check-value.js';
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
-import { LOOK, type LookOption, OWN } from '../base/internal-symbols.js';
+import { LOOK, type LookOption, OWN, RECOVERY } from '../base/internal-symbols.js';
 import type { KeyRange } from '../base/range.js';
 import { runAbortable } from '../base/run-abortable.js';
 import type { IndexRange } from '../core/indexes/index-entries.js';
 import type { Host } from '../core/operation-host.js';
-import type { Branch, BranchesOptions, BranchOptions } from '../engine/branches/branches.js';
-import type {
-  MergeOptions,
-  MergePreview,
-  MergeResult,
-  PreviewOptions,
-} from '../engine/branches/merge.js';
-import type { RevertResult } from '../engine/branches/revert.js';
 import { CollectionScheduler } from '../engine/collect/collection-scheduler.js';
-import type { CompactResult } from '../engine/collect/garbage-collection-run.js';
 import type { BranchHead } from '../engine/history/branch-head.js';
 import { readContext } from '../engine/read/context.js';
-import type { Change, DiffOptions } from '../engine/read/decode-diff.js';
-import type { Rows } from '../engine/read/scan.js';
-import type { Stats } from '../engine/read/store-stats.js';
 import { UnfinishedChanges } from '../engine/read/unfinished-changes.js';
-import type { RepairOptions, RepairResult } from '../engine/repair/types.js';
 import { loadSums } from '../engine/sums/sum-tree.js';
 import { type Deletes, deleteMany } from '../engine/transaction/delete-many.js';
 import { transacting } from '../engine/transaction/on-demand-transaction-code.js';
@@ -43,9 +29,7 @@ import type {
 } from '../engine/transaction/run.js';
 import type { CapturedValue, ValueUpdate } from '../engine/transaction/single-row.js';
 import type { Transaction } from '../engine/transaction/transaction.js';
-import type { Export, ExportOptions } from '../engine/transfer/export.js';
-import type { Verification, VerifyOptions } from '../engine/verify/verify-commit.js';
-import type { CountCallback, WatchCallback, WatchOptions } from '../engine/watch/watcher-types.js';
+import type { WatchCallback, WatchOptions } from '../engine/watch/watcher-types.js';
 import { Watchers } from '../engine/watch/watchers.js';
 import { IndexBuilder } from '../engine/write/background-index-builder.js';
 import { inOrder } from '../engine/write/call-order.js';
@@ -60,39 +44,37 @@ import type { TabMessages } from '../storage/tabs/tab-messages.js';
 import type { Link } from '../sync/link/link.js';
 import type { LinkOptions } from '../sync/link/open-link.js';
 import type { Remote } from '../sync/remote/remote.js';
-import { loadHealth, readParts, repairing, verifying } from './on-demand-code.js';
-import { loadCounts, storeParts, syncing } from './on-demand-store-code.js';
+import { type HandleAccess, type Job, jobOf, runChange } from './handle-access.js';
+import { syncing } from './on-demand-store-code.js';
 import { type IndexBuildOptions, type OpenOptions, openParts } from './open.js';
-import { diffOf, Reader } from './reader.js';
+import { Reader } from './reader.js';
 import { Snapshot } from './snapshot.js';
 import type { HealthTracker } from './storage-health-tracker.js';
-import type { Health, HealthListener } from './storage-health-types.js';
+import { backupOf, type StoreBackup } from './store-backup.js';
+import { branchesOf, type StoreBranches } from './store-branches.js';
+import { healthOf, type StoreHealth } from './store-health.js';
+import { historyOf, type StoreHistory } from './store-history.js';
 
 type TransactionParts = Awaited<ReturnType<typeof transacting>>;
-
-/** The parts of a handle besides the ones that reads need. */
-interface HandleParts {
-  readonly edits: SingleEdits;
-  readonly changes: UnfinishedChanges;
-  readonly durability: Durability;
-  readonly collector: CollectionScheduler;
-  /** The flushers of open writers. */
-  readonly flushers: Set<Flusher>;
-  /** The health of the store, for all of its handles. */
-  readonly health: HealthTracker;
-  readonly watchers: Watchers;
-}
 
 /** An open store. Made by `open`. */
 export class Store extends Reader {
   /** The name that it was opened under. */
   readonly name: string;
-  protected readonly handle: HandleParts;
+  /** Branches: handles of their own, which can be merged. */
+  readonly branches: StoreBranches;
+  /** The changes between commits. */
+  readonly history: StoreHistory;
+  /** The storage of the store, and the soundness of its rows in it. */
+  readonly health: StoreHealth;
+  /** Copies of the store. */
+  readonly backup: StoreBackup;
+  /** The handle as its namespaces use it. */
+  protected readonly handle: HandleAccess;
   readonly #host: Host;
   readonly #branchHead: BranchHead;
   readonly #tabs: TabMessages | undefined;
   readonly #builder: IndexBuilder;
-  readonly #indexing: IndexBuildOptions;
   /** As `close`, for `await using`. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   /** The handle that was opened first; closing it closes all others. */
@@ -123,14 +105,27 @@ export class Store extends Reader {
     const watchers = new Watchers(host, branchHead);
     super(from);
     const flushers = new Set<Flusher>();
-    this.handle = { edits, changes, durability, collector, flushers, health, watchers };
+    this.handle = {
+      ...{ from, edits, changes, durability, collector, flushers, health, watchers, indexing },
+      checkOpen: () => this.#checkOpen(),
+      settle: (all) => {
+        for (const db of all ? [this.#first, ...this.#first.#others] : [this]) db.#settle();
+      },
+      transact: (body, job) => this.#transact(body, job),
+      handleOf: (other) =>
+        new Store(name, host, other, durability, tabs, indexing, health, this.#first),
+      nameOf: (branch) => this.#nameOf(branch),
+    };
+    this.branches = branchesOf(this.handle);
+    this.history = historyOf(this.handle);
+    this.health = healthOf(this.handle);
+    this.backup = backupOf(this.handle);
     disposable(Store.prototype, 'asyncDispose', Store.prototype.close);
     this.#first = first ?? this;
     this.name = name;
     this.#tabs = tabs;
     this.#host = host;
     this.#branchHead = branchHead;
-    this.#indexing = indexing;
     this.#builder = new IndexBuilder(host, branchHead, { ...indexing, durability });
     branchHead.onMoved(() => collector.scheduleCheck());
     branchHead.onMoved(() => watchers.followHead());
@@ -166,11 +161,6 @@ export class Store extends Reader {
     return hex(this.#branchHead.head.commitBytes);
   }
 
-  /** The name of the branch that reads and writes go to: `main` when it was opened. */
-  get branchName(): string {
-    return this.#branchHead.branchName;
-  }
-
   /** Throws if the handle is closed, or its branch was deleted. */
   #check(): void {
     this.#checkOpen();
@@ -201,9 +191,9 @@ export class Store extends Reader {
     options: PutManyOptions<Row> = {},
   ): Promise<IngestResult> {
     this.from.check();
-    const job = this.#jobOf('putMany', options, 'key prefix format onProgress');
+    const job = jobOf(this.handle, 'putMany', options, 'key prefix format onProgress');
     const look = (options as LookOption)[LOOK];
-    return this.#run(job, isFed(source), (own) =>
+    return runChange(this.handle, job, isFed(source), (own) =>
       putMany(this.from.host, this.from.branchHead, source, { ...own, look }),
     );
   }
@@ -217,9 +207,9 @@ export class Store extends Reader {
     options: Pick<PutManyOptions<string>, 'signal' | 'durability'> = {},
   ): Promise<IngestResult> {
     this.from.check();
-    const job = this.#jobOf('deleteMany', options);
+    const job = jobOf(this.handle, 'deleteMany', options);
     const isTaken = isFed(keysOrRange);
-    return this.#run(job, isTaken, (own) => {
+    return runChange(this.handle, job, isTaken, (own) => {
       const remove = () => deleteMany(this.from, keysOrRange, own);
       // Keys that come one by one cannot be taken again.
       return isTaken ? remove() : this.handle.collector.freeingSpace(remove);
@@ -235,10 +225,10 @@ export class Store extends Reader {
    */
   async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
     this.from.check();
-    const job = this.#jobOf('applyPatch', options, 'format onProgress');
+    const job = jobOf(this.handle, 'applyPatch', options, 'format onProgress');
     const { host, branchHead, pending } = this.from;
     const after = pending?.all();
-    return this.#run(job, isFed(patch), (own) =>
+    return runChange(this.handle, job, isFed(patch), (own) =>
       applyPatch(host, branchHead, patch, { ...own, after }),
     );
   }
@@ -256,20 +246,7 @@ export class Store extends Reader {
     body: (tx: Transaction) => T | PromiseLike<T>,
     options: TransactionOptions = {},
   ): Promise<T> {
-    return (await this.#transact(body, this.#jobOf('transaction', options))).value;
-  }
-
-  /**
-   * Runs a transaction, and resolves to what `body` returned as `value`, with the roots `before` and `after` its own
-   * commit, which has no changes of others: `revert` takes these roots. They are equal if there was no change. With
-   * `keep` they can be reverted until `release()`; without it until a collection deletes chunks that no head needs any
-   * more.
-   */
-  async commit<T>(
-    body: (tx: Transaction) => T | PromiseLike<T>,
-    options: CommitOptions = {},
-  ): Promise<CommitResult<T>> {
-    return this.#transact(body, this.#jobOf('commit', options, 'keep'));
+    return (await this.#transact(body, jobOf(this.handle, 'transaction', options))).value;
   }
 
   /** Runs a transaction whose function belongs to the library: later calls take effect after it. */
@@ -277,12 +254,12 @@ export class Store extends Reader {
     body: (tx: Transaction) => Promise<T>,
     options: TransactionOptions = {},
   ): Promise<T> {
-    return (await this.#transact(body, this.#jobOf('transaction', options), true)).value;
+    return (await this.#transact(body, jobOf(this.handle, 'transaction', options), true)).value;
   }
 
   #transact<T>(
     body: (tx: Transaction) => T | PromiseLike<T>,
-    job: TransactionOptions & { readonly durability: Durability },
+    job: Job<CommitOptions>,
     holdsUp = false,
   ): Promise<CommitResult<T>> {
     const { host, branchHead } = this.from;
@@ -292,14 +269,14 @@ export class Store extends Reader {
   }
 
   #transacting<T>(
-    job: TransactionOptions & { readonly durability: Durability },
+    job: Job<CommitOptions>,
     holdsUp: boolean,
     work: (parts: TransactionParts, job: TransactionJob) => Promise<T>,
   ): Promise<T> {
     this.from.check();
     const { waits } = this.handle.changes;
     const { before, over, end } = inOrder(this.from, holdsUp);
-    return this.#run(job, false, async (own) => {
+    return runChange(this.handle, job, false, async (own) => {
       try {
         await before;
         return await work(await transacting(), { ...own, waits, over });
@@ -309,30 +286,11 @@ export class Store extends Reader {
     });
   }
 
-  /**
-   * Takes one change back, in one commit: the change that led from the root or snapshot `before` to the root or
-   * snapshot `after`, as `commit` returns them. Changes of others stay. A row of the change that has another value by
-   * now is a conflict: it stays as it is, or becomes what `onConflict` returns, for which `ours` is its present value,
-   * `base` the value that the change gave it, and `theirs` the value before. `revert(after, before)` is the redo.
-   * Rejects with `missing-chunk` if a root is no longer stored.
-   */
-  async revert(
-    before: string | Snapshot,
-    after: string | Snapshot,
-    options: MergeOptions = {},
-  ): Promise<RevertResult> {
-    this.from.check();
-    const job = this.#jobOf('revert', options, 'onConflict');
-    return this.#run(job, job.onConflict !== undefined, async (own) =>
-      (await storeParts()).revert(this.from.branchHead, before, after, own),
-    );
-  }
-
   /** Deletes all rows. */
   async clear(options: TransactionOptions = {}): Promise<void> {
     this.from.check();
-    const job = this.#jobOf('clear', options);
-    await this.#run(job, false, (own) =>
+    const job = jobOf(this.handle, 'clear', options);
+    await runChange(this.handle, job, false, (own) =>
       deleteRange(this.from.host, this.from.branchHead, {}, own),
     );
   }
@@ -410,7 +368,7 @@ export class Store extends Reader {
   ): Promise<unknown> {
     const change = (parts: TransactionParts, own: TransactionJob): Promise<unknown> =>
       parts[call](this.from, key, what, own);
-    return this.#transacting(this.#jobOf(call, options), typeof what !== 'function', change);
+    return this.#transacting(jobOf(this.handle, call, options), typeof what !== 'function', change);
   }
 
   #edit(
@@ -419,46 +377,6 @@ export class Store extends Reader {
     edit: (own?: EditOptions) => Promise<void>,
   ): Promise<void> {
     return options === undefined ? edit() : runAbortable(call, options, 'durability signal', edit);
-  }
-
-  /**
-   * Returns the changes from a root to the head at the time when the reading begins, in the order of keys: the changes
-   * while a page that has kept its `root` was closed. A root that no branch and no snapshot keeps may have been
-   * compacted away, entirely or in part: the reading then fails with `missing-chunk`, possibly after some changes. The
-   * root of an empty store always works. Costs the nodes that the two do not share.
-   */
-  changes<Value = unknown>(sinceRoot: string, range: DiffOptions = {}): Rows<Change<Value>> {
-    return this.#changesSince(sinceRoot, range) as Rows<Change<Value>>;
-  }
-
-  /**
-   * Returns the changes of this branch since it was forked, or last merged with the branch that it was forked from, in
-   * the order of keys: a review of a draft. Changes of the other branch are not among them. Fails with
-   * `invalid-argument` for the main branch, and if the other branch was deleted.
-   */
-  changesSinceFork<Value = unknown>(range: DiffOptions = {}): Rows<Change<Value>> {
-    return this.#changesSince(undefined, range) as Rows<Change<Value>>;
-  }
-
-  #changesSince(root: string | undefined, range: DiffOptions): Rows<Change> {
-    return diffOf(this.readable, this.from.branchHead, root, undefined, range);
-  }
-  /** Checks the options of a change. */
-  #jobOf<Options extends TransactionOptions>(call: string, options: Options, names = '') {
-    const job = optionsOf(call, options, `${names} signal durability`.trim());
-    checkSignal(job.signal);
-    return { durability: this.handle.durability, ...job };
-  }
-
-  /** See `Changes.run`. */
-  #run<T, Job extends TransactionOptions>(
-    job: Job,
-    waitsForCaller: boolean,
-    change: (job: Job) => Promise<T>,
-  ): Promise<T> {
-    return this.handle.changes.run(job.signal, waitsForCaller, (signal) =>
-      change({ ...job, signal }),
-    );
   }
 
   /**
@@ -489,30 +407,8 @@ export class Store extends Reader {
     return this.handle.watchers.watch(wanted, callback, how);
   }
 
-  /**
-   * Calls `callback` with the number of rows of a range, or of entries in a range of an index, and the root at which
-   * they were counted: soon with the present number, then whenever it changes, in any tab. Returns a function that
-   * stops it. Reads no rows: a commit costs its changes, whose values are parsed only if an index is watched. Waits for
-   * an index. As for `watch`, a callback that returns a promise is not called again before the promise is settled, and
-   * a watch that can report no more changes ends with `onError`.
-   */
-  watchCount(
-    range: KeyRange | IndexRange,
-    callback: CountCallback,
-    options: Omit<WatchOptions, 'initial'> = {},
-  ): () => void {
-    this.from.check();
-    const wanted = checkRangeOptions('watchCount', range, RANGE.entries);
-    const how = optionsOf('watchCount', options, 'signal onError');
-    const load = async () => (await loadCounts()).counting;
-    return this.handle.watchers.watch(wanted, callback, how, load);
-  }
-
-  /**
-   * Calls `listener` when a watch that has ended with an error may begin again: after `repair`, `resetTo` and
-   * `switchTo` of this handle, and when its deleted branch was made again. Returns a function that stops it.
-   */
-  onRecovery(listener: () => void): () => void {
+  /** Calls `listener` when a watch that has ended with an error may begin again: see `onRecovery`. */
+  [RECOVERY](listener: () => void): () => void {
     return this.handle.watchers.recovery.on(listener);
   }
 
@@ -523,58 +419,6 @@ export class Store extends Reader {
   snapshot(): Snapshot {
     this.#check();
     return new Snapshot(this.#branchHead, () => this.#checkOpen());
-  }
-
-  /**
-   * Opens another handle, which reads and writes the branch `name`. A missing branch is forked from where this handle
-   * stands, or `from` a snapshot or a root, at the cost of one small write. Close it after use; it also closes with the
-   * handle that opened the store.
-   */
-  async branch(name: string, options: BranchOptions = {}): Promise<Store> {
-    this.#check();
-    const { branches } = await storeParts();
-    this.#check();
-    const { durability, health } = this.handle;
-    const check = () => this.#checkOpen();
-    const branchHead = await branches.openBranch(
-      this.#branchHead,
-      name,
-      options,
-      durability,
-      check,
-    );
-    const shared = [durability, this.#tabs, this.#indexing, health, this.#first] as const;
-    return new Store(this.name, this.#host, branchHead, ...shared);
-  }
-
-  /**
-   * Lists all branches, the main one first, each with where it was forked; lists branches of remotes only on request.
-   */
-  async branches(options: BranchesOptions = {}): Promise<Branch[]> {
-    this.#checkOpen();
-    return (await storeParts()).branches.listBranches(this.#branchHead, options);
-  }
-
-  /**
-   * Deletes a branch. Handles that stand on it, in any tab, fail with `branch-not-found` from then on; their watches
-   * end with this error.
-   */
-  async deleteBranch(name: string): Promise<void> {
-    this.#checkOpen();
-    const work = async () =>
-      (await storeParts()).branches.deleteBranch(this.#branchHead, name, this.handle.durability);
-    return this.handle.changes.note(work());
-  }
-
-  /**
-   * Moves this handle, with its reads and writes, to the branch `name`. Earlier writes end first; rejects with
-   * `blocked` while a writer is open.
-   */
-  async switchTo(name: string): Promise<void> {
-    this.#checkOpen();
-    const { switchBranch } = await storeParts();
-    await switchBranch(this.#branchHead, name, this.handle, () => this.#checkOpen());
-    this.#settle();
   }
 
   /** Follows a move to another branch, or to a commit that others have made. */
@@ -588,38 +432,6 @@ export class Store extends Reader {
     this.handle.watchers.recovery.tell();
   }
 
-  /**
-   * Brings the changes of another branch, since it was forked from this one or last merged with it, into this one, in
-   * one commit. A key that both have changed, to different values, is a conflict, which `onConflict` decides; without
-   * it there is no merge, and the error `conflict` has the `conflicts`. Indexes and sum trees stay the ones of this
-   * branch, made of the merged rows.
-   */
-  async merge(branch: string | Store, options: MergeOptions = {}): Promise<MergeResult> {
-    this.#check();
-    const job = this.#jobOf('merge', options, 'onConflict');
-    const name = this.#nameOf(branch);
-    return this.#run(job, job.onConflict !== undefined, async (own) => {
-      const { merge } = await storeParts();
-      return merge.mergeBranch(this.#branchHead, name, own);
-    });
-  }
-
-  /**
-   * Returns what `merge` would do with a branch now: its changes and its conflicts. Does not write, and costs as much
-   * reading. All conflicts are in memory, as in a merge, and 1,000 changes, or `limit`.
-   */
-  async previewMerge<Value = unknown>(
-    branch: string | Store,
-    options: PreviewOptions = {},
-  ): Promise<MergePreview<Value>> {
-    this.#check();
-    const name = this.#nameOf(branch);
-    const preview = runAbortable('previewMerge', options, 'limit signal', async (own) =>
-      (await storeParts()).merge.previewMerge(this.#branchHead, name, own),
-    );
-    return preview as Promise<MergePreview<Value>>;
-  }
-
   /** Returns the name of a branch, or of the branch of another handle. */
   #nameOf(handle: unknown): string {
     if (typeof handle === 'string') return handle;
@@ -627,11 +439,11 @@ export class Store extends Reader {
     if (!isStore || handle.#first !== this.#first) {
       throw new HedgerowError(
         'invalid-argument',
-        'merge takes a branch of this store, or its name',
+        'branches.merge takes a branch of this store, or its name',
       );
     }
     handle.#check();
-    return handle.branchName;
+    return handle.#branchHead.branchName;
   }
 
   /**
@@ -645,135 +457,11 @@ export class Store extends Reader {
     const { shared } = this.#branchHead;
     const { durability, changes } = this.handle;
     const [check, settle] = [() => this.#checkOpen(), () => this.#settle()];
-    const { branchName } = this;
+    const { branchName } = this.#branchHead;
     return openStoreLink(
       { shared, branchName, durability, changes, check, settle },
       remote,
       options,
-    );
-  }
-
-  /**
-   * Moves the branch to an earlier commit, or to a commit of another branch: this undoes all later writes, also of
-   * other tabs, at the cost of moving a pointer. `target` is a snapshot, a root, or the name of a branch. A root that
-   * no snapshot and no branch holds may be gone, which is `missing-chunk`. The rows of a commit under other definitions
-   * come back with the sum trees that this handle was opened with, or are refused; and with the indexes of that commit
-   * and of this handle.
-   */
-  async resetTo(target: string | Snapshot): Promise<void> {
-    this.#check();
-    const job = { durability: this.handle.durability, alone: this.#indexing.alone };
-    const work = async () => (await storeParts()).resetTo(this.#branchHead, target, job);
-    await this.handle.changes.note(work());
-    this.#settle();
-  }
-
-  /**
-   * Makes a copy of all chunks of the head, and of other branches on request, as bytes for `importStore`. Read them by
-   * `for await`, or as a `stream()`. It copies the head as it is now, whatever is written or compacted later, and is
-   * made as it is read: one or two segments are in memory, and about a hundredth of the store to find them. Each chunk
-   * is checked on its way. Segments are copied whole, with their dead chunks: the copy is smallest after `compact()`.
-   *
-   * Read it to its end, cancel it, or `release()` it: its chunks are kept until then.
-   */
-  async export(options: ExportOptions = {}): Promise<Export> {
-    this.#check();
-    const make = async (wanted: ExportOptions, signal: AbortSignal | undefined) => {
-      const { exporting } = await storeParts();
-      // The reading goes on after this call.
-      return exporting.exportStore(this.#branchHead, { ...wanted, signal }, () => this.#check());
-    };
-    return runAbortable('export', options, 'branches from signal', make, (late) => late.release());
-  }
-
-  /**
-   * Returns the health of the storage of this store. Asks the browser, and reads no rows: `verify` checks them. Takes
-   * some milliseconds. A failure of storage does not reject, but is the state `failing`.
-   */
-  async health(): Promise<Health> {
-    this.#checkOpen();
-    const { healthOf } = await loadHealth();
-    return healthOf(this.handle.health);
-  }
-
-  /**
-   * Calls `listener` when `state`, the code of `cause` or `isNearQuota` changes, at most once a second; and soon after
-   * this call if something is wrong already. Returns a function that stops it. No timer runs: storage is checked when
-   * a call of it fails or works again, after `persist`, and after a write once 10 seconds have passed, or 16 MiB were
-   * written, since the last check.
-   *
-   * All branches share the health. Listeners are called until the store is closed. If it is deleted, they are called
-   * once more, with a `cause` whose code is `closed`.
-   */
-  onHealth(listener: HealthListener): () => void {
-    this.#checkOpen();
-    return this.handle.health.on(listener);
-  }
-
-  /**
-   * Asks the browser to delete the storage of this origin only when the user says so. Resolves to whether this holds
-   * now, or to `undefined` if the browser does not say. Call it in a handler of a click or a key. Firefox asks the
-   * user: the promise settles when the user answers, which may be never. No other call waits for it.
-   */
-  async persist(): Promise<boolean | undefined> {
-    this.#checkOpen();
-    return this.handle.health.persist();
-  }
-
-  /**
-   * Frees the space of rows that were changed or deleted, and of loads that were cut off. A store also compacts itself
-   * when it stores twice as much as it needs. Deletes no chunk that a snapshot, a branch or a running read uses, in any
-   * tab. Reads the internal nodes of the trees, and all leaves where large values are stored apart from them.
-   *
-   * Where several tabs have the store open, one of them compacts it, and this call asks that tab. If it does not answer
-   * within 3 seconds, as when it is suspended, this tab takes over, and begins after 3 more. Rejects with `blocked`
-   * where no Web Locks show what other tabs use: see `idb({ exclusive })`.
-   */
-  async compact(): Promise<CompactResult> {
-    this.from.check();
-    return this.handle.collector.request();
-  }
-
-  /**
-   * Returns how much the store holds, and the shape of its tree. Reads all internal nodes, and all leaves if the live
-   * chunks cannot be known without them.
-   */
-  async stats(): Promise<Stats> {
-    this.from.check();
-    const { statsOf } = await readParts();
-    return statsOf(this.from.host, this.from.branchHead, this.handle.collector.failure);
-  }
-
-  /**
-   * Reads all chunks of the newest commit from storage and checks them: each against its hash and its form, keys,
-   * counts and levels across nodes, large values against their pieces. It does not end at a fault, but reports each one
-   * with the keys that it covers. Works in slices, holds about 32 MiB in addition to the store's own memory, and takes
-   * about as long as reading everything.
-   */
-  async verify(options: VerifyOptions = {}): Promise<Verification> {
-    this.from.check();
-    return runAbortable('verify', options, 'checkIndexes signal onProgress', async (wanted) =>
-      (await verifying()).verifyOpen(this.from.branchHead, wanted),
-    );
-  }
-
-  /**
-   * Brings a damaged store to the newest commit that verifies completely, as a new commit. If no commit verifies, it
-   * fails with the first fault of the newest one, and the store does not change; with `salvage` it keeps the newest
-   * one, and deletes its damaged key ranges. A sound store stays as it is. Other writes wait until the repair ends.
-   */
-  async repair(options: RepairOptions = {}): Promise<RepairResult> {
-    this.#check();
-    return runAbortable(
-      'repair',
-      options,
-      'salvage checkIndexes signal onProgress',
-      async (wanted) => {
-        const { repairOpen } = await repairing();
-        const result = await repairOpen(this.#branchHead, wanted, this.#branchHead.shared.announce);
-        for (const db of [this.#first, ...this.#first.#others]) db.#settle();
-        return result;
-      },
     );
   }
 

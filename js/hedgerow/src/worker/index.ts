@@ -18,8 +18,11 @@ import { CONNECT } from './protocol.js';
 
 export { type ErrorCode, HedgerowError } from '../base/errors.js';
 export type {
+  RemoteBackup,
+  RemoteBranches,
   RemoteCalls,
   RemoteExport,
+  RemoteHistory,
   RemoteMergeOptions,
   RemoteQuery,
   RemoteSnapshot,

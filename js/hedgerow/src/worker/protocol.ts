@@ -1,5 +1,7 @@
 /** The messages between a page and the worker that has its store. */
 
+import { RECOVERY } from '../base/internal-symbols.js';
+
 /** The version of the protocol, which both sides must share. */
 export const PROTOCOL = 1;
 
@@ -70,9 +72,13 @@ export type ArgumentRef = readonly [
   number: number,
 ];
 
+/** The namespaces of a store. */
+export type Namespace = 'branches' | 'history' | 'health' | 'backup';
+
 /** The kinds of objects that pages have handles of. */
 export type HandleKind =
   | 'store'
+  | Namespace
   | 'snapshot'
   | 'tx'
   | 'table'
@@ -113,21 +119,29 @@ const ASK = 'where between orderBy reverse limit offset after using scan';
 /** The one list of permitted calls: all others are refused. */
 const NAMES: { readonly [K in HandleKind]: { readonly [G in Gives]?: string } } = {
   store: {
-    value: `${READ} branchName put delete insert update clear branches deleteBranch switchTo merge previewMerge resetTo revert repair health persist compact stats verify`,
+    value: `${READ} put delete insert update clear`,
     list: 'getMany',
     load: 'putMany deleteMany applyPatch',
     scan: 'scan',
-    rows: 'diff changes changesSinceFork',
     sums: 'sumTree',
-    watch: 'watch watchCount onRecovery onHealth',
+    watch: 'watch onRecovery',
     snapshotHandle: 'snapshot',
-    branchHandle: 'branch',
-    exportHandle: 'export',
-    run: 'transaction commit',
+    run: 'transaction',
     live: 'live',
     close: 'close',
+    branches: 'branches',
+    history: 'history',
+    health: 'health',
+    backup: 'backup',
   },
-  snapshot: { value: READ, list: 'getMany', scan: 'scan', rows: 'diff', sums: 'sumTree' },
+  branches: {
+    value: 'current list delete switchTo merge preview reset',
+    branchHandle: 'open',
+  },
+  history: { value: 'revert', rows: 'diff since sinceFork', run: 'commit' },
+  health: { value: 'get persist stats compact verify repair', watch: 'subscribe' },
+  backup: { exportHandle: 'export' },
+  snapshot: { value: READ, list: 'getMany', scan: 'scan', sums: 'sumTree' },
   tx: {
     value: 'get has count at rank put delete',
     list: 'getMany',
@@ -139,7 +153,7 @@ const NAMES: { readonly [K in HandleKind]: { readonly [G in Gives]?: string } } 
     list: 'getMany toArray',
     load: 'putMany deleteMany',
     query: 'all where between orderBy',
-    rows: 'changesSinceFork',
+    rows: 'sinceFork',
     watch: 'watch',
     each: 'each',
     live: 'live',
@@ -183,8 +197,12 @@ export function nameOf([first, ...rest]: readonly Call[]): string {
   return ['tx', first?.[0], ...(last === undefined || last === 'each' ? [] : [last])].join('.');
 }
 
-/** Whether a member is a property of the store. */
-export const isProperty = (name: string) => name === 'root' || name === 'branchName';
+/** Whether a member is a property, not a call. */
+export const isProperty = (name: string) =>
+  /^(root|current|branches|history|health|backup)$/.test(name);
+
+/** Returns the name under which a handle has a member. */
+export const memberOf = (name: string): PropertyKey => (name === 'onRecovery' ? RECOVERY : name);
 
 /** Parts that may be sent and not taken. */
 export const PARTS_AHEAD = 4;

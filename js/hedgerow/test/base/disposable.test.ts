@@ -54,7 +54,7 @@ it('using releases stores, snapshots, writers and exports', async () => {
     await db.put('a', 1);
     using snapshot = db.snapshot();
     expect(await snapshot.get('a')).toBe(1);
-    using copy = await db.export();
+    using copy = await db.backup.export();
     expect(copy.root).toBe(db.root);
     {
       await using writer = db.writer();

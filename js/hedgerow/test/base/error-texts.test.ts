@@ -37,16 +37,16 @@ const cases: [title: string, call: Call, message: RegExp][] = [
   [
     'a branch change beside a writer',
     async (db) => {
-      await (await db.branch('draft')).close();
+      await (await db.branches.open('draft')).close();
       const writer = db.writer();
-      await db.switchTo('draft').finally(() => writer.abort());
+      await db.branches.switchTo('draft').finally(() => writer.abort());
     },
     /a writer is open: finish or abort it/,
   ],
   [
     'a merge of no branch',
-    (db) => db.merge({} as never),
-    /^merge takes a branch of this store, or its name/,
+    (db) => db.branches.merge({} as never),
+    /^branches\.merge takes a branch of this store, or its name/,
   ],
   ['a source that is none', (db) => db.putMany(5 as never), /source must be an iterable, or bytes/],
   [
@@ -59,30 +59,30 @@ const cases: [title: string, call: Call, message: RegExp][] = [
     (db) => db.putMany(new Blob(['{}']), { key: () => 'k', format: 'json' } as never),
     /key must be a JSON pointer/,
   ],
-  ['the main branch', (db) => db.deleteBranch('main'), /main cannot be deleted: see clear\(\)/],
-  ['a merge into itself', (db) => db.merge('main'), /cannot be merged into itself/],
+  ['the main branch', (db) => db.branches.delete('main'), /main cannot be deleted: see clear\(\)/],
+  ['a merge into itself', (db) => db.branches.merge('main'), /cannot be merged into itself/],
   [
     'an import into a store with rows',
     async (db) => {
       const storage = memory();
       await (await open('full', { storage })).put('k', 1);
-      await importStore('full', await db.export(), { storage });
+      await importStore('full', await db.backup.export(), { storage });
     },
     /needs an empty store, and this one holds rows: destroy\(\) it, or take another name/,
   ],
   [
     'an export that is read again',
     async (db) => {
-      const copy = await db.export();
+      const copy = await db.backup.export();
       for await (const _ of copy) break;
       for await (const _ of copy) break;
     },
-    /read already: call db.export\(\) again/,
+    /read already: call db.backup.export\(\) again/,
   ],
   [
     'names of branches',
-    (db) => db.export({ branches: 5 as never }),
-    /^export: branches must be an array/,
+    (db) => db.backup.export({ branches: 5 as never }),
+    /^backup\.export: branches must be an array/,
   ],
   [
     'a write to a snapshot',
@@ -123,9 +123,9 @@ it('a second handle in one tab gets an error that names the compactor', async ()
   const storage = memory();
   const first = await open('test', { storage });
   const second = await open('test', { storage });
-  await first.compact();
-  await expect(second.compact()).rejects.toThrow(/another open handle compacts this store/);
-  expect((await second.stats()).compactor).toBe('other');
+  await first.health.compact();
+  await expect(second.health.compact()).rejects.toThrow(/another open handle compacts this store/);
+  expect((await second.health.stats()).compactor).toBe('other');
   await Promise.all([first.close(), second.close()]);
 });
 
@@ -133,7 +133,9 @@ it('compact() says that Web Locks are missing, and what helps', async () => {
   // A page that did not come over https has no Web Locks.
   const { locks: _, ...storage } = { ...memory(), isShared: true };
   const db = await open('insecure', { storage });
-  expect((await db.stats()).compactor).toBe('none');
-  await expect(db.compact()).rejects.toThrow(/needs Web Locks.*https.*idb\({ exclusive: true }\)/);
+  expect((await db.health.stats()).compactor).toBe('none');
+  await expect(db.health.compact()).rejects.toThrow(
+    /needs Web Locks.*https.*idb\({ exclusive: true }\)/,
+  );
   await db.close();
 });

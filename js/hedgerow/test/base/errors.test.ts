@@ -78,7 +78,7 @@ describe('an HTTP response that failed', () => {
     const storage = memory();
     const importing = importStore('copy', response(), { storage });
     await expect(importing).rejects.toEqual(expected);
-    await expect(open('copy', { storage, mustExist: true })).rejects.toEqual(
+    await expect(open('copy', { storage, advanced: { mustExist: true } })).rejects.toEqual(
       failure('store-not-found'),
     );
   });

@@ -54,7 +54,11 @@ it.each(FOUND)('%j leads to %j', (pointer, found) => {
 describe.each(FOUND.filter(([, found]) => typeof found !== 'object'))('%j', (pointer, found) => {
   it('means the same for an index, for a manual sum tree and for one that follows rows', async () => {
     const sums = { follows: { sum: '/n', key: pointer } };
-    const db = await open('test', { storage: memory(), indexes: { i: { path: pointer } }, sums });
+    const db = await open('test', {
+      storage: memory(),
+      indexes: { i: { path: pointer } },
+      advanced: { sums },
+    });
     const row = { ...VALUE, n: 5 };
     await db.put('row', row);
     const isThere = found !== undefined;

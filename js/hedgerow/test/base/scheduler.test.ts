@@ -148,7 +148,7 @@ describe('loads', () => {
   });
 
   it('let timers run between their slices', async () => {
-    const db = await open('test', { storage: memory(), sliceMs: 4 });
+    const db = await open('test', { storage: memory(), advanced: { sliceMs: 4 } });
     let timers = 0;
     const timer = setInterval(() => timers++, 1);
     const { slices } = await db.putMany(rows(40_000));

@@ -41,13 +41,13 @@ it('the memory of the core is freed when the store closes', async () => {
   await db.putMany(
     Array.from({ length: 5000 }, (_, at): [string, unknown] => [`k${at}`, { s: at }]),
   );
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put('a', { s: 1 });
   const snapshot = db.snapshot();
   const rows = db.scan()[Symbol.asyncIterator]();
   await rows.next();
-  await db.diff(db.root, draft.root).toArray();
-  await db.merge('draft');
+  await db.history.diff(db.root, draft.root).toArray();
+  await db.branches.merge('draft');
   expect(all).toHaveLength(1);
   expect(await isCollected(all[0])).toBe(false);
   const { root } = db;
@@ -59,7 +59,7 @@ it('the memory of the core is freed when the store closes', async () => {
   await expect(db.get('a')).rejects.toEqual(failure('closed'));
   await expect(snapshot.get('a')).rejects.toEqual(failure('closed'));
   await expect(draft.get('a')).rejects.toEqual(failure('closed'));
-  await expect(db.stats()).rejects.toEqual(failure('closed'));
+  await expect(db.health.stats()).rejects.toEqual(failure('closed'));
   await db.close();
   expect(all).toHaveLength(1);
 });

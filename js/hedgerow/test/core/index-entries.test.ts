@@ -270,7 +270,7 @@ it('stored indexes have the entries that the wrapper and the model make', async 
         ]);
       }
     }
-    expect(await db.verify({ checkIndexes: true })).toMatchObject({ ok: true, faults: [] });
+    expect(await db.health.verify({ checkIndexes: true })).toMatchObject({ ok: true, faults: [] });
     await db.close();
   });
   expect(Math.min(made.entries, made.nulls * 10)).toBeGreaterThan(100);

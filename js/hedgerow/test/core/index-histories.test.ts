@@ -163,7 +163,9 @@ describe('the indexes of two handles', () => {
         const handles: Store[] = [];
         for (const indexes of wanted) {
           const dropOtherIndexes = indexes !== undefined;
-          handles.push(await open(`indexes ${seed}`, { storage, indexes, dropOtherIndexes }));
+          handles.push(
+            await open(`indexes ${seed}`, { storage, indexes, advanced: { dropOtherIndexes } }),
+          );
         }
         const [first, second] = handles as [Store, Store];
         for (let at = 0; at < 8; at++) {

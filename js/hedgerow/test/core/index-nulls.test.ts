@@ -108,7 +108,7 @@ it('an index below a version lists older rows, and is empty once all rows are up
     expect(await tx.count({ index: 'old' })).toBe(0);
   });
   expect(await list()).toEqual([]);
-  expect(await db.verify({ checkIndexes: true })).toMatchObject({ ok: true });
+  expect(await db.health.verify({ checkIndexes: true })).toMatchObject({ ok: true });
   await db.close();
   // The index is also built for a store that has only older rows.
   const later = await open('versions', {

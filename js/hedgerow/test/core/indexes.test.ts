@@ -186,7 +186,7 @@ describe('an index', () => {
     await before.putMany(ROWS);
     await before.close();
     const indexes = { ...INDEXES, again: owner, more: owner };
-    const db = await open('test', { storage, indexes, dropOtherIndexes: true });
+    const db = await open('test', { storage, indexes, advanced: { dropOtherIndexes: true } });
     await expect.poll(() => db.root).toBe((await indexed()).root);
     const fresh = await open('fresh', { storage, indexes: { one: owner, two: owner } });
     await fresh.putMany(ROWS);
@@ -224,7 +224,7 @@ describe('an index that is added later', () => {
     await before.close();
     const told: IndexProgress[] = [];
     const onIndexProgress = (progress: IndexProgress) => told.push(progress);
-    const db = await open('test', { storage, indexes: BY_OWNER, onIndexProgress });
+    const db = await open('test', { storage, indexes: BY_OWNER, advanced: { onIndexProgress } });
     const range = { index: 'owner', equals: 'o7' };
     await expect(db.scan({ ...range, wait: false }).toArray()).rejects.toEqual(
       failure('not-ready'),
@@ -263,7 +263,7 @@ describe('an index that is added later', () => {
     await before.close();
     let db: Store | undefined;
     const { rows, total } = await new Promise<IndexProgress>((onIndexProgress) => {
-      open('test', { storage, indexes: BY_OWNER, onIndexProgress }).then((opened) => {
+      open('test', { storage, indexes: BY_OWNER, advanced: { onIndexProgress } }).then((opened) => {
         db = opened;
       });
     });
@@ -271,7 +271,7 @@ describe('an index that is added later', () => {
     await db?.close();
     const told: IndexProgress[] = [];
     const onIndexProgress = (progress: IndexProgress) => told.push(progress);
-    const again = await open('test', { storage, indexes: BY_OWNER, onIndexProgress });
+    const again = await open('test', { storage, indexes: BY_OWNER, advanced: { onIndexProgress } });
     await again.scan({ index: 'owner', limit: 1 }).toArray();
     expect(told[0]?.rows).toBeGreaterThan(rows);
     expect(await again.count({ index: 'owner' })).toBe(120_000);
@@ -286,7 +286,7 @@ describe('an index that is added later', () => {
     const changed = await open('test', {
       storage,
       indexes: { one: { path: '/age', prefix: 'k' } },
-      dropOtherIndexes: true,
+      advanced: { dropOtherIndexes: true },
     });
     expect(await changed.count({ index: 'one' })).toBe(1000);
     const fresh = await open('test', {
@@ -296,7 +296,11 @@ describe('an index that is added later', () => {
     await fresh.putMany(many(1000));
     expect(changed.root).toBe(fresh.root);
     await changed.close();
-    const plain = await open('test', { storage, indexes: {}, dropOtherIndexes: true });
+    const plain = await open('test', {
+      storage,
+      indexes: {},
+      advanced: { dropOtherIndexes: true },
+    });
     const none = await open('test', { storage: memory() });
     await none.putMany(many(1000));
     await expect.poll(() => plain.root).toBe(none.root);

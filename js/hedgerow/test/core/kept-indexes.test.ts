@@ -28,7 +28,7 @@ async function made(count = 500) {
   const storage = { ...memory(), isShared: true };
   const db = await open('kept', { storage, indexes: BOTH });
   await db.putMany(rows(count));
-  await (await db.branch('draft')).close();
+  await (await db.branches.open('draft')).close();
   const { root } = db;
   await db.close();
   return { storage, root };
@@ -42,9 +42,9 @@ async function changeAll(db: Store): Promise<void> {
   await db.deleteMany({ gte: 'k1000100', lt: 'k1000150' });
   await db.applyPatch([{ op: 'update', key: 'k1000200', merge: { owner: 'patched', age: -1 } }]);
   await db.transaction(async (tx) => tx.put('k2', { owner: 'tx', age: await tx.get('none') }));
-  const draft = await db.branch('other');
+  const draft = await db.branches.open('other');
   await draft.put('k3', { owner: 'merged', age: 3 });
-  await db.merge(draft);
+  await db.branches.merge(draft);
   await draft.close();
 }
 
@@ -72,7 +72,7 @@ describe('an index that a handle does not name', () => {
       );
       expect(await again.count({ index, wait: false })).toBe(expected.length);
     }
-    expect((await again.verify({ checkIndexes: true })).ok).toBe(true);
+    expect((await again.health.verify({ checkIndexes: true })).ok).toBe(true);
     await again.close();
   });
 
@@ -84,7 +84,7 @@ describe('an index that a handle does not name', () => {
     const told: unknown[] = [];
     const onIndexProgress = (progress: unknown) => told.push(progress);
     const indexes = { mine: { path: '/owner' } };
-    const tool = await open('kept', { storage, indexes, onIndexProgress });
+    const tool = await open('kept', { storage, indexes, advanced: { onIndexProgress } });
     expect(await tool.count({ index: 'mine', equals: 'o3', wait: false })).toBe(71);
     await db.put('k1000003', { owner: 'moved' });
     await until(() => tool.root === db.root);
@@ -97,12 +97,12 @@ describe('an index that a handle does not name', () => {
   it('is kept on every branch, and after a handle switches to another branch', async () => {
     const { storage } = await made();
     const db = await open('kept', { storage, indexes: {} });
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     for (const one of [db, draft]) {
-      await one.put('k1', { owner: one.branchName });
+      await one.put('k1', { owner: one.branches.current });
       expect(one.root).toBe(await rootWith(one, BOTH));
     }
-    await db.switchTo('draft');
+    await db.branches.switchTo('draft');
     await db.put('k2', { owner: 'switched' });
     expect(db.root).toBe(await rootWith(db, BOTH));
     await db.close();
@@ -111,21 +111,21 @@ describe('an index that a handle does not name', () => {
   it('comes back with a commit that has it, by resetTo', async () => {
     const { storage, root } = await made();
     const text = { text: { path: '/text' } };
-    const dropping = { storage, indexes: text, dropOtherIndexes: true };
+    const dropping = { storage, indexes: text, advanced: { dropOtherIndexes: true } };
     const db = await open('kept', dropping);
     const dropped = await rootWith(db, text);
     await until(() => db.root === dropped);
     await db.close();
     const keeping = await open('kept', { storage, indexes: text });
-    await keeping.resetTo('draft');
+    await keeping.branches.reset('draft');
     const wanted = await rootWith(keeping, { ...BOTH, ...text });
     await until(() => keeping.root === wanted);
-    await keeping.resetTo(root);
+    await keeping.branches.reset(root);
     await until(() => keeping.root === wanted);
     await keeping.close();
     // A handle that drops other indexes does not get it.
     const strict = await open('kept', dropping);
-    await strict.resetTo('draft');
+    await strict.branches.reset('draft');
     const own = await rootWith(strict, text);
     await until(() => strict.root === own);
     await strict.close();
@@ -135,7 +135,7 @@ describe('an index that a handle does not name', () => {
     const { storage, root } = await made();
     const db = await open('kept', { storage });
     const parts: Uint8Array[] = [];
-    for await (const part of await db.export()) parts.push(part);
+    for await (const part of await db.backup.export()) parts.push(part);
     const copy = memory();
     await importStore('copy', parts, { storage: copy });
     const imported = await open('copy', { storage: copy, indexes: OWNER });
@@ -175,7 +175,11 @@ describe('an index that a handle does not name', () => {
     const storage = memory();
     const refs = [{ ...main, commitBytes: hashOf(later) }];
     await plant(storage, 'later', { refs, segments: [...parts.segments, segmentWith(later)] });
-    for (const options of [{}, { indexes: OWNER }, { indexes: {}, dropOtherIndexes: true }]) {
+    for (const options of [
+      {},
+      { indexes: OWNER },
+      { indexes: {}, advanced: { dropOtherIndexes: true } },
+    ]) {
       const db = await open('later', { storage, ...options });
       const { root } = db;
       expect(await db.count()).toBe(50);
@@ -191,10 +195,14 @@ describe('an index that a handle does not name', () => {
 describe('dropOtherIndexes', () => {
   it('drops other indexes once, on each branch that is opened', async () => {
     const { storage } = await made();
-    const db = await open('kept', { storage, indexes: OWNER, dropOtherIndexes: true });
+    const db = await open('kept', {
+      storage,
+      indexes: OWNER,
+      advanced: { dropOtherIndexes: true },
+    });
     const root = await rootWith(db, OWNER);
     await until(() => db.root === root);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await until(() => draft.root === root);
     // An index that another handle makes later stays.
     const other = await open('kept', { storage, indexes: BOTH });
@@ -207,13 +215,13 @@ describe('dropOtherIndexes', () => {
 
   it('drops all indexes with empty definitions, and is refused without definitions', async () => {
     const { storage, root } = await made();
-    const refused = { storage, dropOtherIndexes: true };
+    const refused = { storage, advanced: { dropOtherIndexes: true } };
     await expect(open('kept', refused)).rejects.toEqual(failure('invalid-argument'));
     await expect(open('kept', { ...refused, indexes: undefined })).rejects.toThrow(/indexes/);
-    const db = await open('kept', { storage, dropOtherIndexes: false });
+    const db = await open('kept', { storage, advanced: { dropOtherIndexes: false } });
     expect(db.root).toBe(root);
     await db.close();
-    const none = await open('kept', { storage, indexes: {}, dropOtherIndexes: true });
+    const none = await open('kept', { storage, indexes: {}, advanced: { dropOtherIndexes: true } });
     const bare = await rootWith(none, {});
     await until(() => none.root === bare);
     await none.close();
@@ -240,7 +248,11 @@ it('two versions of an app that define one name differently each keep their own 
   }
   await Promise.all([old.close(), young.close()]);
   // The next release removes the old one.
-  const last = await open('kept', { storage, indexes: { by: definition }, dropOtherIndexes: true });
+  const last = await open('kept', {
+    storage,
+    indexes: { by: definition },
+    advanced: { dropOtherIndexes: true },
+  });
   const root = await rootWith(last, { by: definition });
   await until(() => last.root === root);
   await last.close();

@@ -62,7 +62,7 @@ describe('memory that cannot grow', () => {
         expect(db.root).toBe(root);
         await db.put('a', round);
         await db.delete('a');
-        expect((await db.stats()).memoryBytes).toBeLessThan(16 << 20);
+        expect((await db.health.stats()).memoryBytes).toBeLessThan(16 << 20);
       }
       await db.close();
     });
@@ -77,7 +77,7 @@ describe('memory that cannot grow', () => {
     expect(values.slice(0, 2000)).toEqual(BEFORE.map(([, value]) => value));
     expect(values.indexOf(undefined)).toBe(2000);
     expect(values.filter((value) => value !== undefined)).toHaveLength(2000);
-    expect((await db.stats()).memoryBytes).toBeLessThan(16 << 20);
+    expect((await db.health.stats()).memoryBytes).toBeLessThan(16 << 20);
     await db.close();
   });
 

@@ -19,7 +19,7 @@ async function filled(): Promise<Store> {
     ]),
   );
   await first.close();
-  return open('packed', { storage, cacheBytes: CACHE_BYTES });
+  return open('packed', { storage, advanced: { cacheBytes: CACHE_BYTES } });
 }
 
 const CALLS: Record<string, (db: Store) => Promise<unknown>> = {
@@ -28,19 +28,19 @@ const CALLS: Record<string, (db: Store) => Promise<unknown>> = {
     db.getMany(
       Array.from({ length: ROWS / 2 }, (_, at) => `row/${String(2 * at).padStart(6, '0')}`),
     ),
-  verifications: (db) => db.verify(),
+  verifications: (db) => db.health.verify(),
   proofs: (db) => db.prove({ gte: 'row/02', lt: 'row/04' }),
-  exports: async (db) => new Response((await db.export()).stream()).arrayBuffer(),
+  exports: async (db) => new Response((await db.backup.export()).stream()).arrayBuffer(),
 };
 
 it.each(sampled(Object.keys(CALLS), 5))('%s', async (name) => {
   const db = await filled();
-  const { storedBytes, levels } = await db.stats();
+  const { storedBytes, levels } = await db.health.stats();
   const leafBytes = levels.at(-1)?.bytes ?? 0;
   expect(storedBytes).toBeLessThan(CACHE_BYTES + (CACHE_BYTES >> 1));
   expect(leafBytes).toBeGreaterThan(3 * CACHE_BYTES - (CACHE_BYTES >> 1));
   for (let round = 0; round < 2; round++) await CALLS[name]?.(db);
-  const { cachedBytes } = await db.stats();
+  const { cachedBytes } = await db.health.stats();
   expect(cachedBytes).toBeLessThan(CACHE_BYTES + SPARE_BYTES);
   await db.close();
 });
@@ -54,7 +54,7 @@ it('a change of all rows leaves few of the old chunks unpacked', async () => {
     ]);
   await db.putMany(rows('again and '));
   await db.putMany(rows('once more '));
-  const { storedBytes, cachedBytes, levels } = await db.stats();
+  const { storedBytes, cachedBytes, levels } = await db.health.stats();
   const leafBytes = levels.at(-1)?.bytes ?? 0;
   expect(leafBytes).toBeGreaterThan(16 << 20);
   // Both versions are in memory in packed form, and `stats` unpacked the new one.

@@ -132,7 +132,7 @@ describe('a read of storage', () => {
   it('passes bytes to the core in slices', async () => {
     const storage = await filled();
     const browsers = observed(storage, (store) => store.read);
-    const db = await open('slices', { storage: browsers, sliceMs: 1 });
+    const db = await open('slices', { storage: browsers, advanced: { sliceMs: 1 } });
     slowClock();
     const most = await mostInTurn(() => db.getMany(KEYS.filter((_, at) => at % 10 === 0)));
     vi.restoreAllMocks();
@@ -147,7 +147,7 @@ describe('a read of storage', () => {
     slowClock();
     let other: Store | undefined;
     const most = await mostInTurn(async () => {
-      other = await open('tables', { storage, sliceMs: 1 });
+      other = await open('tables', { storage, advanced: { sliceMs: 1 } });
     });
     vi.restoreAllMocks();
     expect([1, 2, 3]).toContain(most);

@@ -76,7 +76,7 @@ describe('the budget of a page', () => {
       await db.close();
       return open('filled', { storage });
     };
-    const cachedMib = async (db: Store) => (await db.stats()).cachedBytes / MIB;
+    const cachedMib = async (db: Store) => (await db.health.stats()).cachedBytes / MIB;
     const [a, b] = [await fill(), await fill()];
     await a.scan().toArray();
     expect(await cachedMib(a)).toBeGreaterThan(40);
@@ -89,7 +89,7 @@ describe('the budget of a page', () => {
 
   it('does not apply to a store with a limit of its own', async () => {
     const [cache] = caches(1) as [Cache];
-    const db = await open('own', { storage: memory(), cacheBytes: 40 * MIB });
+    const db = await open('own', { storage: memory(), advanced: { cacheBytes: 40 * MIB } });
     await db.put('key', 'value');
     cache.read(MIB);
     expect(budgets([cache])).toEqual([64]);

@@ -93,15 +93,16 @@ describe('right after a large store has opened', () => {
     'a row by its number': (db) => db.at(ROWS / 3),
     'the number of a key': (db) => db.rank(keyOf(77)),
     'figures of the store': async (db) => {
-      const { liveBytes, storedBytes, segments, chunks, levels } = await db.stats();
+      const { liveBytes, storedBytes, segments, chunks, levels } = await db.health.stats();
       return { liveBytes, storedBytes, segments, chunks, levels };
     },
-    'a verification': async (db) => (await db.verify()).faults,
+    'a verification': async (db) => (await db.health.verify()).faults,
     'a collection': async (db) => {
-      const { bytesBefore, bytesAfter, segmentsDeleted } = await db.compact();
+      const { bytesBefore, bytesAfter, segmentsDeleted } = await db.health.compact();
       return [bytesBefore, bytesAfter, segmentsDeleted, db.root, await db.count()];
     },
-    'an export': async (db) => (await new Response((await db.export()).stream()).blob()).size,
+    'an export': async (db) =>
+      (await new Response((await db.backup.export()).stream()).blob()).size,
     'a put in a place not read yet': async (db) => {
       await db.put(keyOf(4000), { at: 0, text: '' });
       return db.root;
@@ -120,7 +121,7 @@ describe('right after a large store has opened', () => {
     const call = calls[name] as (db: Store) => Promise<unknown>;
     const late = await open(NAME, { storage: await copied() });
     // The call needs all tables.
-    await late.stats();
+    await late.health.stats();
     const expected = await call(late);
     await late.close();
     const early = await open(NAME, { storage: await copied() });

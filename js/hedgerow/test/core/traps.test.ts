@@ -45,7 +45,7 @@ describe('after traps, each in a random call', () => {
       let [traps, calls, rejected, most] = [0, 0, 0, 0];
       await forSeeds(8, async (from, _, begin) => {
         const storage = memory();
-        const db = await open('test', { storage, cacheBytes: 0 });
+        const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
         let model = new Map<string, unknown>();
         for (let left = TRAPS; left > 0; ) {
           // Only calls from now on count: a new instance runs undisturbed.
@@ -101,7 +101,7 @@ describe('after traps, each in a random call', () => {
             const other = await open('test', { storage });
             expectSame(await all(other), sorted(model), `stored after trap ${traps}`);
             await other.close();
-            const { memoryBytes } = await db.stats();
+            const { memoryBytes } = await db.health.stats();
             expect(memoryBytes).toBeLessThan(16 << 20);
             // Alive are the instance of the store and some instances of stores just closed; never one for each trap.
             most = Math.max(most, await alive());
@@ -154,7 +154,7 @@ describe('a trap', () => {
     expectSame(await all(db), sorted([...rows(2000), ['mine', 1]]));
     expect(early.size).toBeGreaterThan(3);
     expect([...storage.stored.keys()].filter((id) => early.has(id))).toEqual([]);
-    expect((await db.stats()).segments).toBe(storage.stored.size);
+    expect((await db.health.stats()).segments).toBe(storage.stored.size);
   });
 
   it('does not bring back the segments of a load that it ended', async () => {
@@ -178,7 +178,7 @@ describe('a trap', () => {
     await expect(db.count()).rejects.toEqual(crashed);
     await expect(within(loading)).rejects.toEqual(crashed);
     await within(db.putMany(large));
-    expect((await db.stats()).segments).toBe(storage.stored.size);
+    expect((await db.health.stats()).segments).toBe(storage.stored.size);
     expectSame(await all(await open('test', { storage })), large);
   });
 
@@ -205,7 +205,7 @@ describe('a trap', () => {
       });
       return held;
     });
-    const stats = db.stats();
+    const stats = db.health.stats();
     stats.catch(() => {});
     for (let turns = 0; turns < 20; turns++) await pause();
     delete storage.hooks.load;
@@ -274,7 +274,7 @@ describe('a trap', () => {
       for (const part of parts) await db.putMany(part);
       await db.deleteMany({ gte: 'k000030' });
       let isOver = false;
-      const collecting = db.compact().finally(() => {
+      const collecting = db.health.compact().finally(() => {
         isOver = true;
       });
       for (let at = 0; !isOver; at++) {
@@ -320,8 +320,8 @@ describe('a trap', () => {
       db.has('k000001'),
       db.count(),
       db.scan().keys().toArray(),
-      db.diff(db.root, db.root).toArray(),
-      db.stats().then(({ rows }) => rows),
+      db.history.diff(db.root, db.root).toArray(),
+      db.health.stats().then(({ rows }) => rows),
       db.put('k000009', 1),
       db.putMany([]),
       db.deleteMany({ gte: 'x' }),

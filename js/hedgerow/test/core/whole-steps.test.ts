@@ -67,8 +67,8 @@ it.each([
 
 it('a merge of branches is one step with enough budget', async () => {
   const db = await filled();
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.putMany(rows(7).map(([key]): Entry => [key, { n: 0 }]));
-  expect(await yieldsOf(() => db.merge(draft))).toBe(0);
+  expect(await yieldsOf(() => db.branches.merge(draft))).toBe(0);
   await db.close();
 });

@@ -49,14 +49,14 @@ describe.each([
 
   it('does not affect verify and repair', async () => {
     const db = await storeOf(rows(5000));
-    expect(await db.verify({ onProgress })).toMatchObject({ ok: true, rows: 5000 });
-    expect(await db.repair({ onProgress })).toMatchObject({ commitsDropped: 0 });
+    expect(await db.health.verify({ onProgress })).toMatchObject({ ok: true, rows: 5000 });
+    expect(await db.health.repair({ onProgress })).toMatchObject({ commitsDropped: 0 });
     expect(await db.count()).toBe(5000);
   });
 
   it('does not affect an import', async () => {
     const db = await storeOf(rows(5000));
-    const copy = await new Response((await db.export()).stream()).blob();
+    const copy = await new Response((await db.backup.export()).stream()).blob();
     const storage = memory();
     const { root } = await importStore('copy', copy, { storage, onProgress });
     expect(root).toBe(db.root);
@@ -95,7 +95,7 @@ describe.each([
     await plain.putMany(rows(20_000));
     await plain.close();
     const indexes = { n: { path: '/n' } };
-    const db = await open('test', { storage, indexes, onIndexProgress: onProgress });
+    const db = await open('test', { storage, indexes, advanced: { onIndexProgress: onProgress } });
     expect(await db.count({ index: 'n' })).toBe(20_000);
     await db.put('k1', { n: -1 });
     expect(await db.scan({ index: 'n', limit: 1 }).keys().toArray()).toEqual(['k1']);
@@ -105,7 +105,7 @@ describe.each([
 
   it('that reports a deleted store ends no process', async () => {
     const storage = memory();
-    const db = await open('test', { storage, onDeleted: onProgress as () => void });
+    const db = await open('test', { storage, advanced: { onDeleted: onProgress as () => void } });
     await storage.destroy('test');
     await expect(db.put('a', 1)).rejects.toMatchObject({ code: 'closed' });
     await expect.poll(() => reported.mock.calls.length).toBe(1);

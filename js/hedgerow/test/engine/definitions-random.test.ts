@@ -12,6 +12,7 @@ import {
   type Definitions,
   KEYS,
   merged,
+  openedWith,
   type Rows,
   someDefinitions,
   someRow,
@@ -87,7 +88,7 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
   /** Commits that branches keep and no handle opens. */
   const kept: { name: string; rows: Rows; rules: SumDefinitions | 'unknown' }[] = [];
   let definitions: Definitions = someDefinitions(from, false);
-  let first = await open(`d${seed}`, { storage, ...definitions });
+  let first = await open(`d${seed}`, { storage, ...openedWith(definitions) });
   const handles = new Map<string, Store>([['main', first]]);
 
   const of = (name: string) => branches.get(name) as Branch;
@@ -131,7 +132,7 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
 
   for (let step = 0; step < STEPS; step++) {
     const name = from.pick([...branches.keys()]);
-    if (!handles.has(name)) handles.set(name, await first.branch(name));
+    if (!handles.has(name)) handles.set(name, await first.branches.open(name));
     const db = handles.get(name) as Store;
     const { rows } = of(name);
     const kind = from.below(9);
@@ -141,7 +142,7 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
         const child = NAMES.find((one) => !branches.has(one));
         if (child === undefined) break;
         await checked(name);
-        await (await db.branch(child)).close();
+        await (await db.branches.open(child)).close();
         const { rules } = of(name);
         branches.set(child, { rows: new Map(rows), rules, base: new Map(rows), parent: name });
         break;
@@ -157,7 +158,7 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
         const onConflict = ({ ours, theirs: other }: { ours: unknown; theirs: unknown }) =>
           isOurs ? ours : other;
         tally.merges += 1;
-        if (await change(name, result, (one) => one.merge(childName, { onConflict }))) {
+        if (await change(name, result, (one) => one.branches.merge(childName, { onConflict }))) {
           of(childName).base = new Map(theirs);
         }
         break;
@@ -165,7 +166,7 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
       case 2: {
         await checked(name);
         const keep = `kept ${step}`;
-        await (await db.branch(keep)).close();
+        await (await db.branches.open(keep)).close();
         kept.push({ name: keep, rows: new Map(rows), rules: of(name).rules });
         break;
       }
@@ -174,8 +175,8 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
         if (kept.length === 0) break;
         const target = from.pick(kept);
         tally.resets += 1;
-        const root = (await first.branches()).find((one) => one.name === target.name)?.root;
-        const call = () => db.resetTo(from.next() < 0.5 ? target.name : (root as string));
+        const root = (await first.branches.list()).find((one) => one.name === target.name)?.root;
+        const call = () => db.branches.reset(from.next() < 0.5 ? target.name : (root as string));
         if (areBroken(target.rows, definitions.sums)) {
           await expect(call()).rejects.toEqual(failure('invalid-value'));
           break;
@@ -199,23 +200,23 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
           from,
           all.every(({ rules }) => rules !== 'unknown'),
         );
-        first = await open(`d${seed}`, { storage, ...definitions });
+        first = await open(`d${seed}`, { storage, ...openedWith(definitions) });
         handles.set('main', first);
         tally.reopened += 1;
         break;
       }
       case 6:
-        await first.compact();
+        await first.health.compact();
         break;
     }
-    if (!handles.has(name)) handles.set(name, await first.branch(name));
+    if (!handles.has(name)) handles.set(name, await first.branches.open(name));
     const next = new Map(of(name).rows);
     const run = someChange(from, next);
     await change(name, next, run);
     if (from.next() < 0.5) await checked(name);
   }
   for (const name of branches.keys()) {
-    if (!handles.has(name)) handles.set(name, await first.branch(name));
+    if (!handles.has(name)) handles.set(name, await first.branches.open(name));
     await checked(name);
   }
   await first.close();
@@ -237,7 +238,7 @@ async function versions(from: Random, seed: number, begin: BeginStep): Promise<v
   const opened = async () => {
     const definitions = someDefinitions(from, false);
     seen.push(definitions.sums);
-    return { definitions, db: await open(name, { storage, ...definitions }) };
+    return { definitions, db: await open(name, { storage, ...openedWith(definitions) }) };
   };
   const tabs = [await opened(), await opened()];
   let rows: Rows = new Map();
@@ -253,7 +254,7 @@ async function versions(from: Random, seed: number, begin: BeginStep): Promise<v
     if (isReset) {
       const target = from.pick(kept);
       next = target.rows;
-      run = () => db.resetTo(target.snapshot.root);
+      run = () => db.branches.reset(target.snapshot.root);
     } else {
       const change = someChange(from, next);
       run = () => change(db);
@@ -285,7 +286,7 @@ async function versions(from: Random, seed: number, begin: BeginStep): Promise<v
       await db.close();
       tabs[at] = await opened();
     }
-    if (kind === 3) await tabs[0]?.db.compact();
+    if (kind === 3) await tabs[0]?.db.health.compact();
   }
   for (const { db } of tabs) await db.close();
 }

@@ -19,7 +19,7 @@ const bad = failure('invalid-value');
 
 /** Returns the root of a fresh store with the rows of a handle and these definitions. */
 async function rootOf(db: Store, sums?: SumDefinitions, indexes?: IndexDefinitions) {
-  const fresh = await open('fresh', { storage: memory(), sums, indexes });
+  const fresh = await open('fresh', { storage: memory(), advanced: { sums }, indexes });
   await fresh.putMany(await db.scan().toArray());
   const { root } = fresh;
   await fresh.close();
@@ -44,15 +44,15 @@ async function refusesBad(db: Store): Promise<void> {
 describe('a rule of sums', () => {
   it('that was dropped does not apply to any branch, from the first write on', async () => {
     const storage = memory();
-    const made = await open('test', { storage, sums: RULE });
+    const made = await open('test', { storage, advanced: { sums: RULE } });
     await made.putMany(rows(50));
-    await (await made.branch('draft')).put('s/d', row(1));
+    await (await made.branches.open('draft')).put('s/d', row(1));
     await made.close();
-    const db = await open('test', { storage, sums: {} });
-    const draft = await db.branch('draft');
+    const db = await open('test', { storage, advanced: { sums: {} } });
+    const draft = await db.branches.open('draft');
     await draft.put('s/x', row(-1));
     await db.put('s/y', row('none'));
-    expect(await db.merge(draft)).toMatchObject({ applied: 2 });
+    expect(await db.branches.merge(draft)).toMatchObject({ applied: 2 });
     for (const one of [db, draft]) {
       expect(one.root).toBe(await rootOf(one));
       expect(one.sumTree('total').root.sum).toBe(0n);
@@ -62,19 +62,19 @@ describe('a rule of sums', () => {
 
   it('that was changed applies to every branch in its new form', async () => {
     const storage = memory();
-    const made = await open('test', { storage, sums: RULE });
+    const made = await open('test', { storage, advanced: { sums: RULE } });
     await made.putMany(rows(50));
-    await (await made.branch('draft')).put('s/d', { n: 1, m: 1 });
+    await (await made.branches.open('draft')).put('s/d', { n: 1, m: 1 });
     await made.close();
     const sums = { total: { prefix: 's/', sum: '/m' } };
-    const db = await open('test', { storage, sums });
+    const db = await open('test', { storage, advanced: { sums } });
     // The sum of the old tree, which still exists, is different.
     expect(() => db.sumTree('total').root).toThrow(expect.objectContaining({ code: 'not-ready' }));
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('s/x', { n: -1, m: 7 });
     expect(draft.sumTree('total').root.sum).toBe(58n);
     await expect(draft.put('s/y', { n: 1, m: -1 })).rejects.toEqual(bad);
-    await db.merge(draft);
+    await db.branches.merge(draft);
     expect(db.sumTree('total').root.sum).toBe(58n);
     expect(db.root).toBe(draft.root);
     expect(db.root).toBe(await rootOf(db, sums));
@@ -85,34 +85,34 @@ describe('a rule of sums', () => {
     const storage = memory();
     const made = await open('test', { storage });
     await made.putMany(rows(50));
-    await made.branch('draft');
+    await made.branches.open('draft');
     await made.close();
-    const db = await open('test', { storage, sums: RULE });
-    const draft = await db.branch('draft');
+    const db = await open('test', { storage, advanced: { sums: RULE } });
+    const draft = await db.branches.open('draft');
     await refusesBad(draft);
     await refusesBad(db);
     await draft.put('s/x', row(3));
     expect(draft.sumTree('total').root.sum).toBe(1228n);
     expect((await draft.sumTree('total').get('s/x'))?.sum).toBe(3n);
-    await db.merge('draft');
+    await db.branches.merge('draft');
     expect(db.sumTree('total').root.sum).toBe(1228n);
     expect([db.root, draft.root]).toEqual(Array(2).fill(await rootOf(db, RULE)));
     // The rule also holds on a later branch, and on a branch that a handle switches to.
-    const other = await db.branch('other');
+    const other = await db.branches.open('other');
     await refusesBad(other);
-    await db.switchTo('other');
+    await db.branches.switchTo('other');
     await refusesBad(db);
     await db.close();
   });
 
   it('builds its trees on every branch that opens, without a write', async () => {
     const storage = memory();
-    const made = await open('test', { storage, sums: { gone: { sum: '/m' } } });
+    const made = await open('test', { storage, advanced: { sums: { gone: { sum: '/m' } } } });
     await made.putMany(rows(50));
-    await made.branch('draft');
+    await made.branches.open('draft');
     await made.close();
-    const db = await open('test', { storage, sums: RULE });
-    const draft = await db.branch('draft');
+    const db = await open('test', { storage, advanced: { sums: RULE } });
+    const draft = await db.branches.open('draft');
     const root = await rootOf(db, RULE);
     await until(() => [db.root, draft.root].every((one) => one === root));
     await db.close();
@@ -126,7 +126,7 @@ describe('a rule of sums', () => {
     await made.put('s/worse', row('x'));
     await made.close();
     const indexes = { n: { path: '/n' } };
-    const db = await open('test', { storage, sums: RULE, indexes });
+    const db = await open('test', { storage, advanced: { sums: RULE }, indexes });
     const { root } = db;
     await expect(db.put('s/good', row(1))).rejects.toEqual(bad);
     await expect(db.put('s/bad', row(1))).rejects.toEqual(bad);
@@ -137,7 +137,7 @@ describe('a rule of sums', () => {
     expect(await db.count()).toBe(22);
     expect((await db.scan({ index: 'n' }).toArray()).length).toBe(22);
     await db.sumTree('hand').put('a', { value: new Uint8Array(1), sum: 4n });
-    await (await db.branch('draft')).close();
+    await (await db.branches.open('draft')).close();
     await db.putMany([
       ['s/bad', row(100)],
       ['s/worse', row('1000')],
@@ -155,18 +155,18 @@ describe('resetTo', () => {
     const storage = memory();
     const made = await open('test', { storage });
     await made.putMany(rows(30));
-    await made.branch('before');
+    await made.branches.open('before');
     await made.put('s/bad', row(-1));
-    await made.branch('bad');
+    await made.branches.open('bad');
     await made.delete('s/bad');
     await made.close();
-    const db = await open('test', { storage, sums: RULE });
+    const db = await open('test', { storage, advanced: { sums: RULE } });
     await db.sumTree('total').get('s/1');
     await db.put('s/x', row(5));
     const { root } = db;
-    await expect(db.resetTo('bad')).rejects.toEqual(bad);
+    await expect(db.branches.reset('bad')).rejects.toEqual(bad);
     expect(db.root).toBe(root);
-    await db.resetTo('before');
+    await db.branches.reset('before');
     // The tree is there at once.
     expect(db.sumTree('total').root.sum).toBe(435n);
     expect(db.root).toBe(await rootOf(db, RULE));
@@ -181,23 +181,27 @@ describe('resetTo', () => {
     const storage = memory();
     const made = await open('test', {
       storage,
-      sums: { ...RULE, other: { sum: '/n' } },
+      advanced: { sums: { ...RULE, other: { sum: '/n' } } },
       indexes: { n: { path: '/n' }, m: { path: '/m' } },
     });
     await made.putMany(rows(30));
-    await made.branch('before');
+    await made.branches.open('before');
     await made.close();
     const indexes = { m: { path: '/m' } };
-    const db = await open('test', { storage, sums: {}, indexes, dropOtherIndexes: true });
+    const db = await open('test', {
+      storage,
+      advanced: { sums: {}, dropOtherIndexes: true },
+      indexes,
+    });
     await db.putMany(rows(40));
     await takesAnything(db);
     const root = await rootOf(db, {}, indexes);
     await until(() => db.root === root);
     for (const target of [
       'before',
-      (await db.branches()).find(({ name }) => name === 'before')?.root,
+      (await db.branches.list()).find(({ name }) => name === 'before')?.root,
     ]) {
-      await db.resetTo(target as string);
+      await db.branches.reset(target as string);
       expect(await db.count()).toBe(30);
       expect(db.root).toBe(await rootOf(db, {}, indexes));
       expect((await db.scan({ index: 'm' }).toArray()).length).toBe(30);
@@ -205,8 +209,8 @@ describe('resetTo', () => {
       await db.putMany(rows(40));
     }
     // The branch itself has not changed, since no handle opened it.
-    expect((await db.branches())[1]?.name).toBe('before');
-    const before = await db.branch('before');
+    expect((await db.branches.list())[1]?.name).toBe('before');
+    const before = await db.branches.open('before');
     await takesAnything(before);
     const settled = await rootOf(before, {}, indexes);
     await until(() => before.root === settled);
@@ -214,12 +218,12 @@ describe('resetTo', () => {
   });
 
   it('only moves the ref where the definitions are the same', async () => {
-    const options = { sums: RULE, indexes: { n: { path: '/n' } } };
+    const options = { advanced: { sums: RULE }, indexes: { n: { path: '/n' } } };
     const db = await open('test', { storage: memory(), ...options });
     await db.putMany(rows(30));
     const before = db.snapshot();
     await db.put('s/x', row(1));
-    await db.resetTo(before);
+    await db.branches.reset(before);
     expect(db.root).toBe(before.root);
     await db.close();
   });
@@ -230,31 +234,29 @@ describe('repair', () => {
     const storage = watched(memory());
     const made = await open('test', {
       storage,
-      sums: { ...RULE, other: { sum: '/n' } },
+      advanced: { sums: { ...RULE, other: { sum: '/n' } } },
       indexes: { n: { path: '/n' }, m: { path: '/m' } },
     });
     await made.putMany(rows(30));
     await made.scan({ index: 'n' }).toArray();
     await made.close();
     const good = new Set(storage.stored.keys());
-    const options = {
-      sums: { total: { prefix: 's/', sum: '/m' } },
-      indexes: { m: { path: '/m' } },
-      dropOtherIndexes: true,
-    };
-    const changing = await open('test', { storage, ...options });
+    const sums = { total: { prefix: 's/', sum: '/m' } };
+    const indexes = { m: { path: '/m' } };
+    const advanced = { sums, dropOtherIndexes: true };
+    const changing = await open('test', { storage, indexes, advanced });
     await changing.put('s/x', { n: -1, m: 1 });
     await until(() => storage.stored.size > good.size);
     await changing.close();
-    const db = await open('test', { storage, cacheBytes: 0, ...options });
+    const db = await open('test', { storage, indexes, advanced: { ...advanced, cacheBytes: 0 } });
     await db.sumTree('total').get('s/1');
     storage.hooks.read = (id, bytes) => (good.has(id) ? bytes : bytes.fill(0x55));
-    expect((await db.repair()).commitsDropped).toBeGreaterThan(0);
+    expect((await db.health.repair()).commitsDropped).toBeGreaterThan(0);
     delete storage.hooks.read;
     expect(await db.count()).toBe(30);
     await db.put('s/y', { n: -1, m: 1 });
     expect(db.sumTree('total').root.sum).toBe(31n);
-    const root = await rootOf(db, options.sums, options.indexes);
+    const root = await rootOf(db, sums, indexes);
     await until(() => db.root === root);
     await db.close();
   });
@@ -265,13 +267,13 @@ describe('handles with other definitions', () => {
     const storage = { ...memory(), isShared: true };
     const one = await open('versions', {
       storage,
-      sums: { total: { sum: '/n' } },
+      advanced: { sums: { total: { sum: '/n' } } },
       indexes: { n: { path: '/n' } },
     });
     await one.putMany(rows(30));
     const other = await open('versions', {
       storage,
-      sums: { count: { sum: '/m' } },
+      advanced: { sums: { count: { sum: '/m' } } },
       indexes: { m: { path: '/m' } },
     });
     const check = async () => {
@@ -314,9 +316,9 @@ describe('handles with other definitions', () => {
 
   it('that give one name two definitions each read their own', async () => {
     const storage = { ...memory(), isShared: true };
-    const one = await open('names', { storage, sums: { total: { sum: '/n' } } });
+    const one = await open('names', { storage, advanced: { sums: { total: { sum: '/n' } } } });
     await one.putMany(rows(30));
-    const other = await open('names', { storage, sums: { total: { sum: '/m' } } });
+    const other = await open('names', { storage, advanced: { sums: { total: { sum: '/m' } } } });
     for (let round = 0; round < 4; round++) {
       for (const [db, of] of [
         [one, 'n'],
@@ -335,13 +337,13 @@ describe('handles with other definitions', () => {
 
   it('without definitions keep existing trees and their rules', async () => {
     const storage = memory();
-    const options = { sums: RULE, indexes: { n: { path: '/n' } } };
+    const options = { advanced: { sums: RULE }, indexes: { n: { path: '/n' } } };
     const made = await open('test', { storage, ...options });
     await made.putMany(rows(30));
-    await (await made.branch('draft')).close();
+    await (await made.branches.open('draft')).close();
     await made.close();
     const plain = await open('test', { storage });
-    for (const db of [plain, await plain.branch('draft')]) {
+    for (const db of [plain, await plain.branches.open('draft')]) {
       await refusesBad(db);
       await db.put('s/x', row(1));
       expect(db.root).toBe(await rootOf(db, RULE, options.indexes));

@@ -35,7 +35,7 @@ describe('storage that fails for long', () => {
     const storage = faulty(memory());
     const entries = sorted(rows('a', 3000, 500));
     await (await open('test', { storage })).putMany(entries);
-    const db = await open('test', { storage, cacheBytes: 0 });
+    const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
     storage.fail({
       call: 'read',
       at: storage.calls('read') + 1,

@@ -37,7 +37,7 @@ describe('a call hears its signal while code of the caller is pending, which nev
           { signal },
         ),
     ],
-    ['onConflict', ({ db }, signal) => db.merge('draft', { signal, onConflict: never })],
+    ['onConflict', ({ db }, signal) => db.branches.merge('draft', { signal, onConflict: never })],
     ['rows', ({ db }, signal) => db.putMany(rows(), { signal })],
     ['rows after some', ({ db }, signal) => db.putMany(some(), { signal })],
     ['a stream', ({ db }, signal) => db.putMany(stream(), { signal })],

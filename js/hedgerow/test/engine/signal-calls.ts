@@ -109,12 +109,12 @@ export const CALLS: Call[] = [
   {
     title: 'merge',
     run: async ({ db }, signal) =>
-      db.merge('draft', { signal, onConflict: async ({ theirs }) => theirs }),
+      db.branches.merge('draft', { signal, onConflict: async ({ theirs }) => theirs }),
   },
   {
     title: 'commit',
     run: ({ db }, signal) =>
-      db.commit(
+      db.history.commit(
         async (tx) => {
           const row = await tx.get<object>('k2');
           await turn();
@@ -126,7 +126,10 @@ export const CALLS: Call[] = [
   {
     title: 'revert',
     run: async ({ db }, signal) =>
-      db.revert('0'.repeat(64), db.root, { signal, onConflict: async ({ theirs }) => theirs }),
+      db.history.revert('0'.repeat(64), db.root, {
+        signal,
+        onConflict: async ({ theirs }) => theirs,
+      }),
   },
   { title: 'insert', run: ({ db }, signal) => db.insert('n0', { n: 0 }, { signal }) },
   {
@@ -141,12 +144,12 @@ export const CALLS: Call[] = [
         { signal },
       ),
   },
-  { title: 'previewMerge', run: ({ db }, signal) => db.previewMerge('draft', { signal }) },
-  { title: 'verify', run: ({ db }, signal) => db.verify({ signal }) },
-  { title: 'repair', run: ({ db }, signal) => db.repair({ signal }) },
+  { title: 'previewMerge', run: ({ db }, signal) => db.branches.preview('draft', { signal }) },
+  { title: 'verify', run: ({ db }, signal) => db.health.verify({ signal }) },
+  { title: 'repair', run: ({ db }, signal) => db.health.repair({ signal }) },
   {
     title: 'export',
-    run: async ({ db }, signal) => drained(await db.export({ signal, branches: true })),
+    run: async ({ db }, signal) => drained(await db.backup.export({ signal, branches: true })),
   },
   {
     title: 'importStore',
@@ -172,9 +175,12 @@ export const CALLS: Call[] = [
   },
   {
     title: 'diff',
-    run: ({ db }, signal) => db.diff('0'.repeat(64), db.root, { signal }).toArray(),
+    run: ({ db }, signal) => db.history.diff('0'.repeat(64), db.root, { signal }).toArray(),
   },
-  { title: 'changes', run: ({ db }, signal) => db.changes('0'.repeat(64), { signal }).toArray() },
+  {
+    title: 'changes',
+    run: ({ db }, signal) => db.history.since('0'.repeat(64), { signal }).toArray(),
+  },
   {
     title: 'putMany of a sum tree',
     run: ({ db }, signal) => db.sumTree('hand').putMany(leaves(200), { signal }),
@@ -194,22 +200,22 @@ export const TURNS = 4;
 
 export async function sceneOf(cacheBytes?: number): Promise<Scene> {
   const storage = stuckable(memory());
-  const made = await open('signals', { storage, indexes: INDEXES, sums: SUMS });
+  const made = await open('signals', { storage, indexes: INDEXES, advanced: { sums: SUMS } });
   await made.putMany(pairs(ROWS));
   await made.sumTree('hand').put('leaf a', { value, sum: 1n });
-  const draft = await made.branch('draft');
+  const draft = await made.branches.open('draft');
   await draft.put('k1', { n: 1000 });
   await draft.putMany(pairs(NEW));
   await made.put('k1', { n: 2000 });
   await draft.close();
-  exported ??= await new Response((await made.export()).stream()).blob();
+  exported ??= await new Response((await made.backup.export()).stream()).blob();
   const copy = exported;
   await made.close();
-  const options = { storage, indexes: INDEXES, sums: SUMS, cacheBytes, sliceMs: 1 };
+  const options = { storage, indexes: INDEXES, advanced: { sums: SUMS, cacheBytes, sliceMs: 1 } };
   const db = await open('signals', options);
   await db.sumTree('total').get('k1');
   // The diff loads code that is loaded on demand.
-  await db.diff(db.root, db.root).toArray();
+  await db.history.diff(db.root, db.root).toArray();
   return { db, storage, copy };
 }
 
@@ -243,4 +249,4 @@ export async function settles(
 
 /** Returns the roots of all branches. */
 export const standing = async (db: Store) =>
-  (await db.branches()).map(({ root }) => root).join(' ');
+  (await db.branches.list()).map(({ root }) => root).join(' ');

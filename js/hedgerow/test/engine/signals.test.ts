@@ -48,7 +48,7 @@ describe('a signal', () => {
           expect(end, when).toEqual({ cause: failure('aborted', { cause: 'mine' }) });
           expect(now, when).toBe(before);
         } else if (now !== before) {
-          await db.resetTo(held);
+          await db.branches.reset(held);
           expect(await standing(db)).toBe(before);
         }
       });

@@ -157,7 +157,11 @@ async function checkReads(db: Store, rows: Rows): Promise<void> {
 async function check(db: Store, rows: Rows): Promise<void> {
   await checkReads(db, rows);
   const expected = sorted(rows);
-  const fresh = await open('fresh', { storage: memory(), indexes: INDEXES, sums: SUMS });
+  const fresh = await open('fresh', {
+    storage: memory(),
+    indexes: INDEXES,
+    advanced: { sums: SUMS },
+  });
   await fresh.putMany(expected);
   await fresh.sumTree(BY_HAND).putMany([...handOf(rows)].map(leafOf));
   expect(db.root, 'the root of a fresh store').toBe(fresh.root);
@@ -168,7 +172,9 @@ it('all features work together, in random histories', async () => {
   await forSeeds(25, async (from, seed, begin) => {
     const storage = { ...memory(), isShared: true };
     const dbs = await Promise.all(
-      [0, 1].map(() => open(`together ${seed}`, { storage, indexes: INDEXES, sums: SUMS })),
+      [0, 1].map(() =>
+        open(`together ${seed}`, { storage, indexes: INDEXES, advanced: { sums: SUMS } }),
+      ),
     );
     const rows: Rows = new Map();
     const copies = dbs.map((db) => {
@@ -182,7 +188,7 @@ it('all features work together, in random histories', async () => {
       begin({ kind: ['merge of a draft', 'undone'][kind] ?? 'change', rows });
       if (kind === 0) {
         // A draft that changes other keys than the main branch.
-        const draft = await one.branch(`draft ${step}`);
+        const draft = await one.branches.open(`draft ${step}`);
         const drafted = copyOf(rows);
         for (let edit = 0; edit < 3; edit++) await change(draft, drafted, from);
         await check(draft, drafted);
@@ -190,7 +196,7 @@ it('all features work together, in random histories', async () => {
         const base: Rows = new Map(rows);
         const choice = from.pick(['ours', 'theirs'] as const);
         const asked: Rows = new Map();
-        await one.merge(draft, {
+        await one.branches.merge(draft, {
           onConflict: (conflict) => {
             asked.set(conflict.key, conflict[choice]);
             return conflict[choice];
@@ -205,13 +211,13 @@ it('all features work together, in random histories', async () => {
         rows.clear();
         for (const [key, value] of merged) rows.set(key, value);
         await draft.close();
-        await one.deleteBranch(`draft ${step}`);
+        await one.branches.delete(`draft ${step}`);
       } else if (kind === 1) {
         // A snapshot undoes the change.
         const before = one.snapshot();
         await change(one, copyOf(rows), from);
         expectSame(await before.scan().toArray(), sorted(rows), 'the snapshot');
-        await one.resetTo(before);
+        await one.branches.reset(before);
         before.release();
       } else {
         const db = from.pick(dbs);
@@ -229,7 +235,7 @@ it('all features work together, in random histories', async () => {
         const isThere = () => isDeepStrictEqual(sorted(copy.rows), sorted(rows));
         await until(isThere).catch(() => expectSame(sorted(copy.rows), sorted(rows), 'a copy'));
       }
-      if (from.below(4) === 0) await one.compact();
+      if (from.below(4) === 0) await one.health.compact();
     }
     await Promise.all(dbs.map((db) => db.close()));
   });

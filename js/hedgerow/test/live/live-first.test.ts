@@ -64,7 +64,7 @@ describe('the first value', () => {
     const storage = { ...memory(), isShared: true };
     const writer = await open('cold', { storage });
     await writer.putMany(rowsOf(50_000));
-    const db = await open('cold', { storage, cacheBytes: 0 });
+    const db = await open('cold', { storage, advanced: { cacheBytes: 0 } });
     const shown = live(db, { limit: 30_000 });
     expect(shown.get().status).toBe('loading');
     const states: (readonly unknown[])[] = [];

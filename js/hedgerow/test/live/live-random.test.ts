@@ -227,7 +227,7 @@ async function change(
       return 'transaction';
     case 7:
       // Back and forth: a read must not take rows of a commit in between.
-      if (roots.length > 0) await db.resetTo(from.pick(roots));
+      if (roots.length > 0) await db.branches.reset(from.pick(roots));
       return 'resetTo';
     default: {
       const value = await db.get(key);
@@ -254,7 +254,7 @@ describe('live windows', () => {
       const [first, second] = [await openOne(), await openOne()];
       const start = Array.from({ length: from.below(12) }, () => from.pick(KEYS));
       await first.putMany(start.map((key): Entry => [key, rowValue(from)]));
-      const db = from.below(3) === 0 ? await first.branch('own') : first;
+      const db = from.below(3) === 0 ? await first.branches.open('own') : first;
       const handles = db === first ? [first, second] : [db];
       const snapshots = [db.snapshot()];
       const versions: Rows[] = [];

@@ -211,11 +211,11 @@ describe('a live query', () => {
 
   it('reports that its branch was deleted, and goes on once it is there again', async () => {
     const db = await storeOf(5);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     const [shown, count] = [live(draft, { limit: 3 }), liveCount(draft)];
     const heard = listened(shown);
     listened(count);
-    await db.deleteBranch('draft');
+    await db.branches.delete('draft');
     await until(() => shown.get().status === 'error');
     expect(shown.get().error).toEqual(failure('branch-not-found'));
     expect(keysOf(shown)).toEqual(range(0, 3));
@@ -225,7 +225,7 @@ describe('a live query', () => {
       isStale: false,
       error: shown.get().error,
     });
-    const again = await db.branch('draft');
+    const again = await db.branches.open('draft');
     await again.delete(keyOf(0));
     // They may be at different commits for a moment.
     await until(() => keysOf(shown)[0] === keyOf(1) && count.get().count === 4);

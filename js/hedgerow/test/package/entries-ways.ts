@@ -22,7 +22,7 @@ export async function scene() {
     storage,
     tables: { items },
     indexes: { n: { path: '/n' } },
-    sums,
+    advanced: { sums },
   });
   const rows: [string, unknown][] = [
     ['a', { n: 1 }],
@@ -110,7 +110,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     },
     importStore: {
       args: async ({ db }) => {
-        const bytes = new Response((await db.export()).stream()).blob();
+        const bytes = new Response((await db.backup.export()).stream()).blob();
         return ['copy', await bytes, { storage: memory() }];
       },
       isKept: () => true,

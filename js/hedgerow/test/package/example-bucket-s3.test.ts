@@ -86,7 +86,7 @@ it('signing out sends pending notes, and deletes the rows', async () => {
   await first.link.pull();
   await first.db.put('note/last', { text: 'Gone for today' });
   await leaveRoom(who, first);
-  await expect(open('ann in 7', { storage, mustExist: true })).rejects.toMatchObject({
+  await expect(open('ann in 7', { storage, advanced: { mustExist: true } })).rejects.toMatchObject({
     code: 'store-not-found',
   });
   expect(await device('bob', '7')).toContain('Gone for today');

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sqlite } from '../../../sqlite/src/index.js';
-import { destroy, idb, isSupported, memory, open } from '../../src/index.js';
+import { destroy, idb, memory, missingFeatures, open } from '../../src/index.js';
 
 it('a store runs in jsdom, where a Blob is no stream', async () => {
   expect(window.document.body).toBeDefined();
   expect('stream' in Blob.prototype).toBe(false);
-  expect(await isSupported()).toBe(true);
+  expect(await missingFeatures()).toEqual([]);
   const db = await open('in memory', { storage: memory() });
   await db.putMany([
     ['a', 1],
@@ -47,8 +47,8 @@ it('IndexedDB returns bytes of another realm', async () => {
   expect(await again.count()).toBe(2001);
   expect(await again.get('row/77')).toEqual({ id: 77, text: 'x'.repeat(99) });
   await again.deleteMany({ prefix: 'row/' });
-  await again.compact();
-  expect((await again.verify()).faults).toEqual([]);
+  await again.health.compact();
+  expect((await again.health.verify()).faults).toEqual([]);
   expect(await again.scan().toArray()).toEqual([['single', 1]]);
   await again.close();
   await destroy('kept', { storage });

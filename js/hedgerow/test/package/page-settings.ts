@@ -36,7 +36,7 @@ const ISSUE = { id: '4711', title: 'Fix the gate', status: 'open', modified: 1 }
 async function backup(): Promise<Blob> {
   const db = await open('backup', { storage: memory() });
   await db.put('a', 1);
-  const bytes = await new Response((await db.export()).stream()).blob();
+  const bytes = await new Response((await db.backup.export()).stream()).blob();
   await db.close();
   return bytes;
 }

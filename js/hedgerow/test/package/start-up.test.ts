@@ -61,7 +61,7 @@ const lacks: readonly [what: string, name: string, value: unknown, told: string]
 for (const [what, name, value, told] of lacks) {
   it(`without ${what} a store is unsupported, and the error names the missing feature`, async () => {
     vi.stubGlobal(name, value);
-    const { open, memory, isSupported, missingFeatures, verifyProof } = await fresh();
+    const { open, memory, missingFeatures, verifyProof } = await fresh();
     const storage = memory();
     const error = {
       name: 'HedgerowError',
@@ -73,7 +73,6 @@ for (const [what, name, value, told] of lacks) {
     await expect(verifyProof('00', 'a', new Uint8Array())).rejects.toMatchObject({
       name: 'HedgerowError',
     });
-    expect(await isSupported()).toBe(false);
     expect(await missingFeatures()).toEqual([expect.stringContaining(told)]);
     vi.unstubAllGlobals();
     expect(await missingFeatures()).toEqual([]);
@@ -100,7 +99,10 @@ it('a missing part rejects with not-loaded and leaves the store unchanged', asyn
   await db.put('a', 1);
   const { root } = db;
   const error = { name: 'HedgerowError', code: 'not-loaded', retryable: true };
-  await expect(db.branch('draft')).rejects.toMatchObject({ ...error, cause: expect.any(Error) });
+  await expect(db.branches.open('draft')).rejects.toMatchObject({
+    ...error,
+    cause: expect.any(Error),
+  });
   await expect(preload()).rejects.toMatchObject(error);
   expect(db.root).toBe(root);
   vi.doUnmock('../../src/engine/branches/merge.js');
@@ -141,8 +143,8 @@ it.each(laterParts())('preload brings %s', async (file) => {
 });
 
 it('preload resolves if it loads all parts', async () => {
-  const { preload, isSupported } = await fresh();
-  expect(await isSupported()).toBe(true);
+  const { preload, missingFeatures } = await fresh();
+  expect(await missingFeatures()).toEqual([]);
   await preload();
 });
 

@@ -77,7 +77,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     const db = await open('app', { storage });
     await rejects(rowsOf(db), 'corrupt-chunk');
     // The page does this before its last block.
-    expect((await db.repair({ salvage: true })).rowsLost).toBeGreaterThan(0);
+    expect((await db.health.repair({ salvage: true })).rowsLost).toBeGreaterThan(0);
     const link = await db.remote(remote, { probe: false });
     return { db, link, remote, rows: Object.fromEntries(rows) };
   },

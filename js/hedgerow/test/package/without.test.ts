@@ -27,14 +27,14 @@ async function used(options: Parameters<typeof open>[1]): Promise<Store> {
   await first.transaction(async (tx) => {
     await tx.delete('row/10008');
   });
-  await first.compact();
+  await first.health.compact();
   await first.close();
   const db = await open('store', options);
   expect(await db.count()).toBe(2999);
   expect(await db.get('row/10007')).toEqual({ at: -19 });
   const scan = db.scan()[Symbol.asyncIterator]();
   expect((await scan.next()).value).toEqual(['row/10000', { at: 0 }]);
-  expect(await db.verify()).toMatchObject({ ok: true });
+  expect(await db.health.verify()).toMatchObject({ ok: true });
   return db;
 }
 
@@ -64,8 +64,8 @@ describe('without Web Locks', () => {
   it('nothing is compacted in IndexedDB, and compact() says why', async () => {
     const db = await open('store', { storage: idb() });
     await db.put('a', 1);
-    expect((await db.stats()).compactor).toBe('none');
-    await expect(db.compact()).rejects.toMatchObject({
+    expect((await db.health.stats()).compactor).toBe('none');
+    await expect(db.health.compact()).rejects.toMatchObject({
       code: 'blocked',
       message: expect.stringContaining('Web Locks'),
     });
@@ -75,7 +75,7 @@ describe('without Web Locks', () => {
 
   it('a store that is declared exclusive is compacted', async () => {
     const db = await used({ storage: idb({ exclusive: true }) });
-    expect((await db.stats()).compactor).toBe('this');
+    expect((await db.health.stats()).compactor).toBe('this');
     await db.close();
   });
 });
@@ -127,12 +127,12 @@ describe('the durability of IndexedDB', () => {
     expect('durability' in prototype).toBe(false);
     const db = await open('store', { storage: idb(), durability: 'strict' });
     await db.put('a', 1);
-    expect((await db.stats()).honoursStrict).toBe(false);
+    expect((await db.health.stats()).honoursStrict).toBe(false);
     await db.close();
     Object.defineProperty(prototype, 'durability', { writable: true, configurable: true });
     try {
       const again = await open('store', { storage: idb() });
-      expect((await again.stats()).honoursStrict).toBe(true);
+      expect((await again.health.stats()).honoursStrict).toBe(true);
       expect(await again.get('a')).toBe(1);
       await again.close();
     } finally {

@@ -139,7 +139,7 @@ it('a deletion that finds no room is made after dead values are deleted', async 
   const values = Array.from({ length: 40 }, (_, at): Entry => [`v${at + 10}`, from.bytes(200_000)]);
   await db.putMany(values);
   // The store now knows which values are live.
-  await db.compact();
+  await db.health.compact();
   await db.deleteMany(values.slice(0, 15).map(([key]) => key));
   const full = bytes();
   limit.quota = full - MIB;

@@ -137,13 +137,13 @@ async function expectWhole(db: Store, { expected }: Vector): Promise<void> {
   expect(await db.count({ index: 'words', equals: 'tall' })).toBe(expected.tall);
   const { hash, sum } = db.sumTree('sizes').root;
   expect({ hash, sum: String(sum) }).toEqual(expected.sum);
-  const branch = await db.branch(expected.branch.name);
+  const branch = await db.branches.open(expected.branch.name);
   expect([branch.root, await branch.count()]).toEqual([
     expected.branch.root,
     expected.branch.count,
   ]);
   await branch.close();
-  expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
+  expect((await db.health.verify({ checkIndexes: true })).faults).toEqual([]);
 
   // A new row has the same form: without it the root is the old one.
   await db.put('issue/new', { title: 'tall', state: 'closed', size: 5 });

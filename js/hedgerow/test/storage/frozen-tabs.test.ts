@@ -28,7 +28,7 @@ async function works(db: Store, fresh: Tab): Promise<void> {
     1500,
   );
   expect(await settled(db.get('other'), 100)).toBe(1);
-  expect((await settled(db.verify(), 100)).ok).toBe(true);
+  expect((await settled(db.health.verify(), 100)).ok).toBe(true);
   const again = await fresh.open();
   expect(await settled(again.get('other'), 100)).toBe(1);
   await settled(again.close(), 1500);
@@ -91,12 +91,12 @@ describe('while a frozen tab', () => {
     a.hooks.write = () => {
       if (browser.held().includes('sums')) a.freeze();
     };
-    const first = await a.open('test', { sums });
+    const first = await a.open('test', { advanced: { sums } });
     // The compilation of the later part of the core takes real time.
     for (const endMs = Date.now() + 10_000; !a.isFrozen && Date.now() < endMs; ) await breathe(1);
     expect(a.isFrozen).toBe(true);
     delete a.hooks.write;
-    const second = await b.open('test', { sums });
+    const second = await b.open('test', { advanced: { sums } });
     const leaves = second.sumTree('total').entries().toArray();
     await works(second, c);
     const expected = (2000n * 1999n) / 2n;
@@ -110,12 +110,12 @@ describe('while a frozen tab', () => {
   it('collects, another one takes its place, and commits that it reads stay whole', async () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
-    const first = await a.open('test', { cacheBytes: 0 });
+    const first = await a.open('test', { advanced: { cacheBytes: 0 } });
     await settled(first.putMany(rows(MANY, 0)));
     const snapshot = first.snapshot();
     const scan = first.scan()[Symbol.asyncIterator]();
     await scan.next();
-    const second = await b.open('test', { cacheBytes: 0 });
+    const second = await b.open('test', { advanced: { cacheBytes: 0 } });
     await settled(first.putMany(rows(MANY, 1)));
     // In the middle: new segments are stored, and the old ones are about to be deleted.
     a.hooks.delete = () => {
@@ -123,19 +123,19 @@ describe('while a frozen tab', () => {
       a.freeze();
     };
     await settled(first.putMany(rows(MANY, 2)));
-    const collecting = first.compact();
+    const collecting = first.health.compact();
     for (let turn = 0; turn < 2000 && !a.isFrozen; turn++) await breathe(1);
     expect(a.isFrozen).toBe(true);
     await works(second, c);
-    const result = await settled(second.compact(), 12_000);
+    const result = await settled(second.health.compact(), 12_000);
     expect(result.segmentsDeleted).toBe(0);
     // Later garbage goes.
-    const before = (await settled(second.stats())).storedBytes;
+    const before = (await settled(second.health.stats())).storedBytes;
     for (let round = 3; round < 6; round++) await settled(second.putMany(rows(MANY, round)));
-    await settled(second.compact());
-    const { storedBytes: kept, liveBytes: needed } = await settled(second.stats());
+    await settled(second.health.compact());
+    const { storedBytes: kept, liveBytes: needed } = await settled(second.health.stats());
     expect(kept).toBeLessThan(before + 1.1 * needed);
-    expect((await settled(second.stats())).compactor).toBe('this');
+    expect((await settled(second.health.stats())).compactor).toBe('this');
     a.thaw();
     // It has lost the fence: its collection deletes no more segments.
     await settled(expect(collecting).rejects.toEqual(failure('blocked')));
@@ -144,29 +144,29 @@ describe('while a frozen tab', () => {
     while ((await settled(scan.next())).done !== true) read += 1;
     expect(read).toBe(MANY);
     await settled(first.put('mine', 1));
-    expect((await settled(first.stats())).compactor).toBe('other');
+    expect((await settled(first.health.stats())).compactor).toBe('other');
     // After the release of the snapshot, all garbage is collected.
     snapshot.release();
     await pass(1000);
-    await settled(second.compact());
-    const { storedBytes, liveBytes } = await settled(second.stats());
+    await settled(second.health.compact());
+    const { storedBytes, liveBytes } = await settled(second.health.stats());
     expect(storedBytes).toBeLessThan(1.07 * liveBytes);
-    expect((await settled(first.verify())).ok).toBe(true);
+    expect((await settled(first.health.verify())).ok).toBe(true);
     expect(await settled(first.count())).toBe(MANY + 3);
   });
 
   it('collects, and the collector before takes its place again, commits that it reads stay whole', async () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
-    const first = await a.open('test', { cacheBytes: 0 });
-    const second = await b.open('test', { cacheBytes: 0 });
-    const third = await c.open('test', { cacheBytes: 0 });
+    const first = await a.open('test', { advanced: { cacheBytes: 0 } });
+    const second = await b.open('test', { advanced: { cacheBytes: 0 } });
+    const third = await c.open('test', { advanced: { cacheBytes: 0 } });
     await settled(first.putMany(rows(MANY, 0)));
     a.freeze();
     // The second tab takes the place of the first, and may not know what that tab reads.
-    await settled(second.compact(), 12_000);
+    await settled(second.health.compact(), 12_000);
     b.freeze();
-    await settled(third.compact(), 12_000);
+    await settled(third.health.compact(), 12_000);
     await settled(third.putMany(rows(MANY, 1)));
     const snapshot = third.snapshot();
     await settled(third.putMany(rows(MANY, 2)));
@@ -174,16 +174,16 @@ describe('while a frozen tab', () => {
     b.thaw();
     await pass(1000);
     await settled(second.putMany(rows(MANY, 3)));
-    await settled(second.compact(), 12_000);
-    expect((await settled(second.stats())).compactor).toBe('this');
+    await settled(second.health.compact(), 12_000);
+    expect((await settled(second.health.stats())).compactor).toBe('this');
     c.thaw();
     expectSame(await settled(all(snapshot as unknown as Store)), rows(MANY, 1));
     a.thaw();
     await pass(1000);
     snapshot.release();
     await pass(1000);
-    await settled(second.compact());
-    const { storedBytes, liveBytes } = await settled(second.stats());
+    await settled(second.health.compact());
+    const { storedBytes, liveBytes } = await settled(second.health.stats());
     expect(storedBytes).toBeLessThan(1.07 * liveBytes);
   });
 
@@ -224,7 +224,7 @@ describe('while a frozen tab', () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
     const collector = await b.open();
-    const reader = await a.open('test', { cacheBytes: 0 });
+    const reader = await a.open('test', { advanced: { cacheBytes: 0 } });
     await settled(collector.putMany(rows(MANY, 0)));
     await settled(reader.get('k000000'));
     const snapshot = reader.snapshot();
@@ -233,8 +233,8 @@ describe('while a frozen tab', () => {
     const reading = reader.scan().toArray();
     for (let round = 1; round < 4; round++) await settled(collector.putMany(rows(MANY, round)));
     await works(collector, c);
-    await settled(collector.compact());
-    const { storedBytes, liveBytes } = await settled(collector.stats());
+    await settled(collector.health.compact());
+    const { storedBytes, liveBytes } = await settled(collector.health.stats());
     expect(storedBytes).toBeLessThan(2.2 * liveBytes);
     a.thaw();
     expectSame(await settled(all(snapshot as unknown as Store)), rows(MANY, 0));
@@ -242,8 +242,8 @@ describe('while a frozen tab', () => {
     expect(await settled(reader.get('k000000'))).toMatchObject({ round: 3 });
     snapshot.release();
     await pass(100);
-    await settled(collector.compact());
-    const after = await settled(collector.stats());
+    await settled(collector.health.compact());
+    const after = await settled(collector.health.stats());
     expect(after.storedBytes).toBeLessThan(1.1 * after.liveBytes);
   });
 
@@ -264,13 +264,13 @@ describe('while a frozen tab', () => {
     await works(collector, c);
     for (let round = 0; round < 3; round++) {
       await settled(collector.put('more', round));
-      await settled(collector.compact());
+      await settled(collector.health.compact());
     }
     a.thaw();
     await settled(load);
     await pass(100);
     expect(await settled(collector.count())).toBe(count + 3);
-    expect((await settled(collector.verify())).ok).toBe(true);
+    expect((await settled(collector.health.verify())).ok).toBe(true);
   });
 
   it('collects and never continues, another tab takes its place after a time without an answer', async () => {
@@ -281,14 +281,14 @@ describe('while a frozen tab', () => {
     for (let round = 0; round < 3; round++) await settled(second.putMany(rows(MANY, round)));
     a.freeze();
     const startMs = performance.now();
-    await settled(second.compact(), 12_000);
+    await settled(second.health.compact(), 12_000);
     expect(performance.now() - startMs).toBeGreaterThan(5500);
     // A dead tab loses its place at once.
     a.kill();
     await pass(100);
-    const result = await settled(second.compact(), 100);
+    const result = await settled(second.health.compact(), 100);
     expect(result.segmentsDeleted).toBeGreaterThan(0);
-    const { storedBytes, liveBytes } = await settled(second.stats());
+    const { storedBytes, liveBytes } = await settled(second.health.stats());
     expect(storedBytes).toBeLessThan(1.07 * liveBytes);
   });
 
@@ -305,7 +305,7 @@ describe('while a frozen tab', () => {
       await pass(3000);
     }
     await pass(10_000);
-    const { storedBytes, liveBytes, compactor } = await settled(second.stats());
+    const { storedBytes, liveBytes, compactor } = await settled(second.health.stats());
     expect(compactor).toBe('this');
     // Chunks from before the takeover stay, since the other tab may read them.
     expect(storedBytes).toBeLessThan(6 * liveBytes);

@@ -3,7 +3,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_HISTORY } from '../../src/base/limits.js';
 import { writeRefs } from '../../src/engine/history/ref-write.js';
 import type { Transaction } from '../../src/engine/transaction/transaction.js';
-import { HedgerowError, importStore, memory, open, repair, type Storage } from '../../src/index.js';
+import {
+  HedgerowError,
+  importStore,
+  memory,
+  open,
+  repairStore,
+  type Storage,
+} from '../../src/index.js';
 import { idb } from '../../src/storage/idb/idb.js';
 import type { SegmentStore, StoreOptions } from '../../src/storage/segment-store.js';
 import { mutators } from '../../src/sync/mutators/index.js';
@@ -92,16 +99,16 @@ describe('a call whose answer was lost, though it took effect, resolves', () => 
     await lossy.during(() => db.put('c', 3));
     await lossy.during(() => db.transaction((tx) => tx.put('d', 4)));
     expect(await db.count()).toBe(4);
-    await lossy.during(() => db.resetTo(root));
+    await lossy.during(() => db.branches.reset(root));
     expect(await db.count()).toBe(2);
   });
 
   it('branch', async () => {
     const { lossy, storage, db } = await scene();
-    const draft = await lossy.during(() => db.branch('draft'));
+    const draft = await lossy.during(() => db.branches.open('draft'));
     await draft.put('c', 3);
     const other = await open('test', { storage });
-    expect(await other.branches()).toMatchObject([
+    expect(await other.branches.list()).toMatchObject([
       { name: 'main' },
       { name: 'draft', parent: 'main', base: db.root, root: draft.root },
     ]);
@@ -111,23 +118,30 @@ describe('a call whose answer was lost, though it took effect, resolves', () => 
 
   it('deleteBranch', async () => {
     const { lossy, db } = await scene();
-    const draft = await db.branch('draft');
-    await lossy.during(() => db.deleteBranch('draft'));
-    expect(await db.branches()).toMatchObject([{ name: 'main' }]);
+    const draft = await db.branches.open('draft');
+    await lossy.during(() => db.branches.delete('draft'));
+    expect(await db.branches.list()).toMatchObject([{ name: 'main' }]);
     await expect(draft.put('c', 3)).rejects.toMatchObject({ code: 'branch-not-found' });
-    await expect(db.deleteBranch('draft')).rejects.toMatchObject({ code: 'branch-not-found' });
+    await expect(db.branches.delete('draft')).rejects.toMatchObject({ code: 'branch-not-found' });
   });
 
   it('merge, with a commit and without one', async () => {
     const { lossy, db } = await scene();
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('c', 3);
-    expect(await lossy.during(() => db.merge('draft'))).toMatchObject({ applied: 1, conflicts: 0 });
+    expect(await lossy.during(() => db.branches.merge('draft'))).toMatchObject({
+      applied: 1,
+      conflicts: 0,
+    });
     // Both branches make the same change: only the ref of the ancestor moves.
     for (const one of [db, draft]) await one.put('d', 4);
     const { root } = db;
-    expect(await lossy.during(() => db.merge('draft'))).toEqual({ root, applied: 0, conflicts: 0 });
-    const [, listed] = await db.branches();
+    expect(await lossy.during(() => db.branches.merge('draft'))).toEqual({
+      root,
+      applied: 0,
+      conflicts: 0,
+    });
+    const [, listed] = await db.branches.list();
     expect(listed).toMatchObject({ name: 'draft', base: draft.root });
   });
 
@@ -149,7 +163,7 @@ describe('a call whose answer was lost, though it took effect, resolves', () => 
       }
       return bytes;
     };
-    const repaired = await lossy.during(() => repair('test', { storage }));
+    const repaired = await lossy.during(() => repairStore('test', { storage }));
     expect(repaired).toMatchObject({ root, commitsDropped: 1 });
     const again = await open('test', { storage });
     expect(await all(again)).toEqual([['a', 1]]);
@@ -158,7 +172,7 @@ describe('a call whose answer was lost, though it took effect, resolves', () => 
   it('import', async () => {
     const { lossy, storage, db } = await scene();
     const parts: Uint8Array[] = [];
-    for await (const part of await db.export()) parts.push(part);
+    for await (const part of await db.backup.export()) parts.push(part);
     const imported = await lossy.during(() => importStore('copy', parts, { storage }), 3);
     expect(imported).toMatchObject({ root: db.root });
     const copy = await open('copy', { storage });
@@ -248,14 +262,14 @@ describe('a call whose outcome is unknown rejects with the cause', () => {
   it.each(['put', 'branch', 'deleteBranch', 'merge', 'resetTo'] as const)('%s', async (call) => {
     const { lossy, storage, db } = await scene();
     const { root } = db;
-    const old = await db.branch('old');
+    const old = await db.branches.open('old');
     await old.put('c', 3);
     const calls = {
       put: () => db.put('e', 5),
-      branch: () => db.branch('draft'),
-      deleteBranch: () => db.deleteBranch('old'),
-      merge: () => db.merge('old'),
-      resetTo: () => db.resetTo(old.root),
+      branch: () => db.branches.open('draft'),
+      deleteBranch: () => db.branches.delete('old'),
+      merge: () => db.branches.merge('old'),
+      resetTo: () => db.branches.reset(old.root),
     };
     lossy.isDeafAfter = true;
     await expect(lossy.during<unknown>(calls[call])).rejects.toBe(LOST);
@@ -265,7 +279,7 @@ describe('a call whose outcome is unknown rejects with the cause', () => {
     const other = await open('test', { storage });
     await db.put('f', 6);
     await expect.poll(() => other.root).toBe(db.root);
-    expect(await db.verify()).toMatchObject({ ok: true });
+    expect(await db.health.verify()).toMatchObject({ ok: true });
     expect(root).not.toBe(db.root);
   });
 
@@ -288,7 +302,7 @@ describe('a call whose outcome is unknown rejects with the cause', () => {
     lossy.isDeafAfter = false;
     lossy.isDeaf = false;
     const other = await open('test', { storage });
-    expect(await other.verify()).toMatchObject({ ok: true });
+    expect(await other.health.verify()).toMatchObject({ ok: true });
     await app.mutate.note('short');
     const names = app.pending().map(({ args }) => (args as string).length);
     expect(names).toEqual([...texts.map(() => 200_000), 5]);

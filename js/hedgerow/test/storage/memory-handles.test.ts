@@ -17,13 +17,13 @@ it('handles of one memory() follow each other: root, reads, watches and branches
   expect(await one.get('k1')).toBe('other');
   expectSame(await all(one), await all(other));
   await copy.becomes(await all(one));
-  const [draft, theirs] = [await one.branch('draft'), await other.branch('draft')];
+  const [draft, theirs] = [await one.branches.open('draft'), await other.branches.open('draft')];
   await draft.put('draft', 1);
   await until(() => theirs.root === draft.root);
   expect(await theirs.get('draft')).toBe(1);
   const onError: unknown[] = [];
   theirs.watch({}, () => {}, { onError: (cause) => onError.push(cause) });
-  await one.deleteBranch('draft');
+  await one.branches.delete('draft');
   await until(() => onError.length === 1);
   await expect(theirs.get('draft')).rejects.toMatchObject({ code: 'branch-not-found' });
   // A closed handle is not called any more, and blocks no other.
@@ -40,7 +40,7 @@ it('a commit that comes back through an undo of the other handle is followed, to
   const before = one.snapshot();
   await one.put('a', 2);
   await until(() => other.root === one.root);
-  await other.resetTo(before.root);
+  await other.branches.reset(before.root);
   await until(() => one.root === before.root);
   expect(await one.get('a')).toBe(1);
   await Promise.all([one.close(), other.close()]);

@@ -60,9 +60,9 @@ describe('a commit', () => {
   it('that is the head only during the reads of a collection stays for its reader', async () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
-    const collector = await a.open('test', { cacheBytes: 0 });
-    const writer = await b.open('test', { cacheBytes: 0 });
-    const reader = await c.open('test', { cacheBytes: 0 });
+    const collector = await a.open('test', { advanced: { cacheBytes: 0 } });
+    const writer = await b.open('test', { advanced: { cacheBytes: 0 } });
+    const reader = await c.open('test', { advanced: { cacheBytes: 0 } });
     await settled(collector.put('first', 1));
     // All but the last segment of a load is stored.
     let commit = () => {};
@@ -91,7 +91,7 @@ describe('a commit', () => {
         await writer.putMany(rows(MANY, 1));
       };
     };
-    await settled(collector.compact(), BUSY_MS);
+    await settled(collector.health.compact(), BUSY_MS);
     expect(looks).toBeGreaterThan(0);
     if (snapshot === undefined) throw new Error('no snapshot was taken');
     expect(await faults(browser, snapshot.root)).toEqual([]);
@@ -102,9 +102,9 @@ describe('a commit', () => {
   it('that a branch named only during the reads of a collection stays', async () => {
     const browser = new Browser();
     const [a, b, c] = [browser.tab(), browser.tab(), browser.tab()];
-    const collector = await a.open('test', { cacheBytes: 0 });
-    const writer = await b.open('test', { cacheBytes: 0 });
-    const reader = await c.open('test', { cacheBytes: 0 });
+    const collector = await a.open('test', { advanced: { cacheBytes: 0 } });
+    const writer = await b.open('test', { advanced: { cacheBytes: 0 } });
+    const reader = await c.open('test', { advanced: { cacheBytes: 0 } });
     await settled(writer.putMany(rows(TAGS, 0)));
     const old = writer.snapshot();
     await settled(old.count());
@@ -114,18 +114,18 @@ describe('a commit', () => {
     a.hooks.query = async () => {
       if (looks++ > 0) return;
       // After the collector's first read of refs, only a new branch keeps an old commit.
-      await (await writer.branch('short', { from: old })).close();
+      await (await writer.branches.open('short', { from: old })).close();
       old.release();
       a.hooks.load = async () => {
         delete a.hooks.load;
         // After its read of the locks a tab reads the branch, which is deleted before its last read of refs.
-        const branch = await reader.branch('short');
+        const branch = await reader.branches.open('short');
         snapshot = branch.snapshot();
         await snapshot.count();
-        await writer.deleteBranch('short');
+        await writer.branches.delete('short');
       };
     };
-    await settled(collector.compact(), BUSY_MS);
+    await settled(collector.health.compact(), BUSY_MS);
     if (snapshot === undefined) throw new Error('no snapshot was taken');
     expect(snapshot.root).toBe(old.root);
     expect(await faults(browser, snapshot.root)).toEqual([]);
@@ -135,12 +135,12 @@ describe('a commit', () => {
   it('that a tab holds before it knows of its lost role stays', async () => {
     const browser = new Browser();
     const [a, b] = [browser.tab(), browser.tab()];
-    const first = await a.open('test', { cacheBytes: 0 });
-    const second = await b.open('test', { cacheBytes: 0 });
+    const first = await a.open('test', { advanced: { cacheBytes: 0 } });
+    const second = await b.open('test', { advanced: { cacheBytes: 0 } });
     await settled(first.putMany(rows(TAGS, 0)));
     // Its tab receives no messages, and continues to work.
     a.isDeaf = true;
-    const collecting = second.compact();
+    const collecting = second.health.compact();
     while (browser.held().filter(isQuiet).length < 2) {
       await settled(first.scan({ limit: 1 }).toArray());
       await pass(50);
@@ -152,14 +152,14 @@ describe('a commit', () => {
     await settled(collecting, 10_000);
     for (let round = 3; round < 6; round++) {
       await settled(second.putMany(rows(TAGS, round)));
-      await settled(second.compact());
+      await settled(second.health.compact());
     }
     expect(await faults(browser, snapshot.root)).toEqual([]);
     a.thaw();
     await pass(1000);
     expect(browser.held()).toContain(`pin/${snapshot.root}`);
     expect(browser.held().filter(isQuiet)).toHaveLength(1);
-    await settled(second.compact());
+    await settled(second.health.compact());
     expect(await faults(browser, snapshot.root)).toEqual([]);
   });
 
@@ -170,13 +170,13 @@ describe('a commit', () => {
     const second = await b.open();
     await settled(first.putMany(rows(TAGS, 0)));
     a.isDeaf = true;
-    await settled(second.compact(), 10_000);
+    await settled(second.health.compact(), 10_000);
     const snapshot = first.snapshot();
     await settled(snapshot.count());
     expect(browser.held()).toContain(`pin/${snapshot.root}`);
     for (let round = 1; round < 4; round++) {
       await settled(second.putMany(rows(TAGS, round)));
-      await settled(second.compact());
+      await settled(second.health.compact());
     }
     expect(await faults(browser, snapshot.root)).toEqual([]);
   });
@@ -190,7 +190,7 @@ describe('a commit', () => {
     const deleted = reader.root;
     b.isDeaf = true;
     for (let round = 1; round < 3; round++) await settled(collector.putMany(rows(TAGS, round)));
-    await settled(collector.compact(), BUSY_MS);
+    await settled(collector.health.compact(), BUSY_MS);
     // The tab pins its head, and is frozen before it has checked that the commit is whole.
     b.hooks.load = () => b.freeze();
     b.isDeaf = false;
@@ -199,8 +199,8 @@ describe('a commit', () => {
     expect(b.isFrozen).toBe(true);
     expect(browser.held()).toContain(`pin/${deleted}`);
     for (let round = 3; round < 5; round++) await settled(collector.putMany(rows(TAGS, round)));
-    await settled(collector.compact(), BUSY_MS);
-    const { storedBytes, liveBytes } = await settled(collector.stats());
+    await settled(collector.health.compact(), BUSY_MS);
+    const { storedBytes, liveBytes } = await settled(collector.health.stats());
     expect(storedBytes).toBeLessThan(1.1 * liveBytes);
     delete b.hooks.load;
     b.thaw();
@@ -307,13 +307,13 @@ describe('a load whose lock the browser has taken away', () => {
     a.loseLocks();
     await pass(100);
     // The collector mistakes its segments for leftovers.
-    const { segmentsDeleted } = await settled(other.compact(), 10_000);
+    const { segmentsDeleted } = await settled(other.health.compact(), 10_000);
     expect(segmentsDeleted).toBeGreaterThan(0);
     go();
     await settled(expect(load).rejects.toEqual(failure('disconnected', { retryable: true })));
-    expect((await settled(loader.verify())).ok).toBe(true);
+    expect((await settled(loader.health.verify())).ok).toBe(true);
     await settled(loader.putMany(rows(1000, 1)));
     expect(await settled(loader.count())).toBe(1000);
-    expect((await settled(other.verify())).ok).toBe(true);
+    expect((await settled(other.health.verify())).ok).toBe(true);
   });
 });

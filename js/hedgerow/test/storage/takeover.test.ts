@@ -46,7 +46,7 @@ class Worker {
 
   async run(calls: number): Promise<void> {
     try {
-      const db = await this.tab.open('test', { cacheBytes: 0 });
+      const db = await this.tab.open('test', { advanced: { cacheBytes: 0 } });
       await this.#check(db);
       for (let call = 0; call < calls; call++) await this.#act(db);
       for (const { snapshot, rows } of this.#held) {
@@ -134,7 +134,7 @@ class Worker {
       case 6:
         return void (await new Promise((resolve) => setTimeout(resolve, from.below(4000))));
       default: {
-        const collected = await db.compact().catch((cause: unknown) => {
+        const collected = await db.health.compact().catch((cause: unknown) => {
           if (!(cause instanceof HedgerowError && MAY_FAIL.has(cause.code))) throw cause;
         });
         if (collected === undefined) return;
@@ -199,8 +199,8 @@ async function live(from: Random): Promise<void> {
   const last = await browser.tab().open();
   const rows = await last.scan().toArray();
   expectSame(rows, sorted(workers.flatMap(({ model }) => [...model])), 'in the end');
-  await last.compact();
-  const { storedBytes, liveBytes } = await last.stats();
+  await last.health.compact();
+  const { storedBytes, liveBytes } = await last.health.stats();
   expect(storedBytes).toBeLessThan(1.1 * liveBytes + (64 << 10));
 }
 

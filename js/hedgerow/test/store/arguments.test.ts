@@ -6,12 +6,12 @@ import {
   importStore,
   memory,
   open,
-  repair,
+  repairStore,
   type Store,
   type SumTree,
   type Transaction,
-  verify,
   verifyProof,
+  verifyStore,
 } from '../../src/index.js';
 import { all, type Entry, expectSame } from '../support/models/store-model.js';
 
@@ -63,7 +63,6 @@ const BAD: Record<string, readonly unknown[]> = {
   wait: NO_BOOLEAN,
   mustExist: NO_BOOLEAN,
   dropOtherIndexes: NO_BOOLEAN,
-  persist: NO_BOOLEAN,
   salvage: NO_BOOLEAN,
   index: [null, 5, {}, ['s'], Symbol('s'), 'none'],
   storage: [null, {}, 'memory', memory, 5, revoked()],
@@ -97,13 +96,25 @@ const BOUND = { prefix: 'none' };
 
 const calls: Record<string, [members: string, run: Call['run'], base?: object]> = {
   open: [
-    'indexes dropOtherIndexes onIndexProgress sums storage durability sliceMs cacheBytes mustExist onDeleted persist',
+    'indexes storage durability',
     async (_, options) => (await open('other', options)).close(),
     { storage: memory() },
   ],
+  'open, its advanced options': [
+    'dropOtherIndexes onIndexProgress sums sliceMs cacheBytes mustExist onDeleted',
+    async (_, advanced) => (await open('other', { storage: memory(), advanced })).close(),
+  ],
   destroy: ['storage', (_, options) => destroy('other', options), { storage: memory() }],
-  verify: ['storage signal onProgress', (_, options) => verify('test', options), { storage }],
-  repair: ['storage salvage signal onProgress', (_, how) => repair('test', how), { storage }],
+  verifyStore: [
+    'storage signal onProgress',
+    (_, options) => verifyStore('test', options),
+    { storage },
+  ],
+  repairStore: [
+    'storage salvage signal onProgress',
+    (_, how) => repairStore('test', how),
+    { storage },
+  ],
   importStore: [
     'storage durability sliceMs signal onProgress',
     async (db, options) => importStore('copy', await exported(db), options),
@@ -134,8 +145,8 @@ const calls: Record<string, [members: string, run: Call['run'], base?: object]> 
   'tx.rank': [ORDER, (db, options) => inside(db, (tx) => tx.rank('b', options))],
   'db.prove': [RANGE, (db, options) => db.prove(options)],
   verifyProof: [RANGE, async (db, range) => verifyProof(db.root, range, await db.prove({}))],
-  'db.diff': [`${RANGE} signal`, (db, how) => db.diff(db.root, db.root, how).toArray()],
-  'db.changes': [`${RANGE} signal`, (db, options) => db.changes(db.root, options).toArray()],
+  'db.diff': [`${RANGE} signal`, (db, how) => db.history.diff(db.root, db.root, how).toArray()],
+  'db.changes': [`${RANGE} signal`, (db, options) => db.history.since(db.root, options).toArray()],
   'db.watch, its range': [`${RANGE} index`, (db, options) => db.watch(options, () => {})()],
   'db.watch, its options': [
     'initial signal onError',
@@ -164,17 +175,23 @@ const calls: Record<string, [members: string, run: Call['run'], base?: object]> 
     (db, options) => db.applyPatch([{ op: 'del', key: 'x' }], options),
   ],
   'db.transaction': ['signal durability', (db, options) => db.transaction(() => {}, options)],
-  'db.commit': ['signal durability keep', (db, options) => db.commit(() => {}, options)],
+  'db.commit': ['signal durability keep', (db, options) => db.history.commit(() => {}, options)],
   'db.revert': [
     'onConflict durability signal',
-    (db, options) => db.revert(db.root, db.root, options),
+    (db, options) => db.history.revert(db.root, db.root, options),
   ],
   'db.writer': ['commitEvery durability', (db, options) => db.writer(options).abort()],
-  'db.branch': ['', async (db, options) => (await db.branch('draft', options)).close()],
-  'db.merge': ['onConflict durability signal', (db, options) => db.merge('draft', options)],
-  'db.verify': ['signal onProgress', (db, options) => db.verify(options)],
-  'db.repair': ['salvage signal onProgress', (db, options) => db.repair(options)],
-  'db.export': ['branches signal', async (db, options) => (await db.export(options)).release()],
+  'db.branch': ['', async (db, options) => (await db.branches.open('draft', options)).close()],
+  'db.merge': [
+    'onConflict durability signal',
+    (db, options) => db.branches.merge('draft', options),
+  ],
+  'db.verify': ['signal onProgress', (db, options) => db.health.verify(options)],
+  'db.repair': ['salvage signal onProgress', (db, options) => db.health.repair(options)],
+  'db.export': [
+    'branches signal',
+    async (db, options) => (await db.backup.export(options)).release(),
+  ],
   'sumTree.entries': ['signal', (_, options, tree) => tree.entries(options).toArray()],
   'sumTree.put': ['signal durability', (_, options, tree) => tree.put('k', LEAF, options)],
   'sumTree.putMany': [
@@ -207,14 +224,14 @@ function isRevoked(value: unknown): boolean {
 }
 
 async function exported(db: Store): Promise<Blob> {
-  return new Response((await db.export()).stream()).blob();
+  return new Response((await db.backup.export()).stream()).blob();
 }
 
 async function scene(): Promise<Store> {
   await destroy('test', { storage });
   const db = await open('test', { storage, indexes: INDEXES });
   await db.putMany(ROWS);
-  await (await db.branch('draft')).close();
+  await (await db.branches.open('draft')).close();
   expect(await db.count({ index: 's' })).toBe(2);
   return db;
 }
@@ -325,22 +342,22 @@ describe('other arguments', () => {
   const takes: Record<string, (db: Store, given: never) => unknown> = {
     'the name that is opened': (_, name) => open(name, { storage }),
     'the name that is destroyed': (_, name) => destroy(name, { storage }),
-    'the name that is verified': (_, name) => verify(name, { storage }),
-    'the name that is repaired': (_, name) => repair(name, { storage }),
+    'the name that is verified': (_, name) => verifyStore(name, { storage }),
+    'the name that is repaired': (_, name) => repairStore(name, { storage }),
     'the name that is imported': (db, name) => importStore(name, new Blob([db.root]), { storage }),
-    'the root of changes': (db, root) => db.changes(root).toArray(),
-    'the first root of a diff': (db, root) => db.diff(root, db.root).toArray(),
-    'the second root of a diff': (db, root) => db.diff(db.root, root).toArray(),
+    'the root of changes': (db, root) => db.history.since(root).toArray(),
+    'the first root of a diff': (db, root) => db.history.diff(root, db.root).toArray(),
+    'the second root of a diff': (db, root) => db.history.diff(db.root, root).toArray(),
     'the root of a proof': (_, root) => verifyProof(root, 'a', new Uint8Array()),
-    'where a branch forks': (db, from) => db.branch('new', { from }),
-    'what is reset to': (db, target) => db.resetTo(target),
-    'the root before a revert': (db, root) => db.revert(root, db.root),
-    'the root after a revert': (db, root) => db.revert(db.root, root),
-    'the function of a commit': (db, body) => db.commit(body),
-    'what is merged': (db, branch) => db.merge(branch),
-    'the branch that is opened': (db, name) => db.branch(name),
-    'the branch that is deleted': (db, name) => db.deleteBranch(name),
-    'the branch that is switched to': (db, name) => db.switchTo(name),
+    'where a branch forks': (db, from) => db.branches.open('new', { from }),
+    'what is reset to': (db, target) => db.branches.reset(target),
+    'the root before a revert': (db, root) => db.history.revert(root, db.root),
+    'the root after a revert': (db, root) => db.history.revert(db.root, root),
+    'the function of a commit': (db, body) => db.history.commit(body),
+    'what is merged': (db, branch) => db.branches.merge(branch),
+    'the branch that is opened': (db, name) => db.branches.open(name),
+    'the branch that is deleted': (db, name) => db.branches.delete(name),
+    'the branch that is switched to': (db, name) => db.branches.switchTo(name),
     'the keys of getMany': (db, keys) => db.getMany(keys),
     'the keys of tx.getMany': (db, keys) => inside(db, (tx) => tx.getMany(keys)),
     'the keys of tx.deleteMany': (db, keys) => inside(db, (tx) => tx.deleteMany(keys)),
@@ -381,8 +398,8 @@ describe('other arguments', () => {
     const db = await scene();
     const range = { index: 's', equals: 1 } as never;
     for (const call of [
-      () => db.changes(db.root, range).toArray(),
-      () => db.diff(db.root, db.root, range).toArray(),
+      () => db.history.since(db.root, range).toArray(),
+      () => db.history.diff(db.root, db.root, range).toArray(),
       () => db.prove(range),
       () => db.count({ equals: 1 } as never),
       () => db.scan({ equals: 1 } as never).toArray(),

@@ -95,9 +95,9 @@ it('refuses a store that has rows of its own, and leaves it as it was', async ()
   const storage = memory();
   const db = await open('app', { storage });
   await db.put('own', 1);
-  const before = await db.branches({ remotes: true });
+  const before = await db.branches.list({ remotes: true });
   await expect(clone('app', remote, { storage })).rejects.toEqual(failure('invalid-argument'));
-  expect(await db.branches({ remotes: true })).toEqual(before);
+  expect(await db.branches.list({ remotes: true })).toEqual(before);
   expect(await db.count()).toBe(1);
   // A clone of one remote is no clone of another.
   const first = await clone('cloned', remote, { storage });
@@ -122,7 +122,7 @@ it('that fails or is aborted closes its store', async () => {
   expect(await rowsIn(storage)).toBe(0);
   const signal = AbortSignal.abort();
   await expect(clone('new', remote, { storage, signal })).rejects.toEqual(failure('aborted'));
-  await expect(open('new', { storage, mustExist: true })).rejects.toEqual(
+  await expect(open('new', { storage, advanced: { mustExist: true } })).rejects.toEqual(
     failure('store-not-found'),
   );
   for (const wrong of [{ link: 3 }, { wrong: 1 }, { onProgress: 'x' }]) {
@@ -136,12 +136,14 @@ it('branches() lists the branches of remotes only on request', async () => {
   const { db, link } = await clone('app', remote, { storage: memory() });
   await db.put('own', 1);
   await link.push();
-  await db.branch('draft');
+  await db.branches.open('draft');
   const names = async (options?: { remotes: boolean }) =>
-    (await db.branches(options)).map(({ name }) => name);
+    (await db.branches.list(options)).map(({ name }) => name);
   expect(await names()).toEqual(['main', 'draft']);
   expect(await names({ remotes: true })).toEqual(
     expect.arrayContaining(['main', 'draft', link.originName, `${link.originName}/checkpoint`]),
   );
-  await expect(db.branches({ remotes: 1 } as never)).rejects.toEqual(failure('invalid-argument'));
+  await expect(db.branches.list({ remotes: 1 } as never)).rejects.toEqual(
+    failure('invalid-argument'),
+  );
 });

@@ -33,7 +33,7 @@ const pending: [string, (db: Store) => Promise<unknown>][] = [
         await db.close();
       }),
   ],
-  ['onConflict', (db) => db.merge('draft', { onConflict: never })],
+  ['onConflict', (db) => db.branches.merge('draft', { onConflict: never })],
   ['rows', (db) => db.putMany({ [Symbol.asyncIterator]: () => ({ next: never }) })],
   ['rows without end', (db) => db.putMany(endless())],
   ['a stream', (db) => db.putMany(new ReadableStream({ pull: never }))],
@@ -65,7 +65,7 @@ it.concurrent.each(pending)(
     const storage = memory();
     const db = await open('closing', { storage });
     await db.putMany(ROWS);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('k0001', 'draft');
     await db.put('k0001', 'main');
     const { root } = db;
@@ -119,7 +119,7 @@ it.concurrent('closing waits for code that ends in time, and for rows that have 
 
 it.concurrent('closing a branch ends the calls that wait there, and no others', async () => {
   const db = await open('closing', { storage: memory() });
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   let go = () => {};
   const other = db.transaction(async (tx) => {
     await new Promise<void>((resolve) => {
@@ -149,18 +149,18 @@ it.concurrent('no listener stays on a signal that outlives its calls', async () 
     listeners.delete(args[1]);
     remove.apply(signal, args);
   };
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put('a', 1);
   await db.putMany(ROWS, { signal });
   await db.putMany(ROWS.values(), { signal });
   await db.deleteMany(['k0001'], { signal });
   await db.transaction(async (tx) => tx.put('b', 1), { signal });
-  await db.merge('draft', { signal });
+  await db.branches.merge('draft', { signal });
   await db.scan({ signal }).toArray();
   for await (const _ of db.scan({ signal })) break;
-  await db.verify({ signal });
-  await db.repair({ signal });
-  for await (const _ of await db.export({ signal }));
+  await db.health.verify({ signal });
+  await db.health.repair({ signal });
+  for await (const _ of await db.backup.export({ signal }));
   await db.sumTree('hand').put('a', { value, sum: 1n }, { signal });
   await db.sumTree('hand').entries({ signal }).toArray();
   await turn();

@@ -61,37 +61,40 @@ afterEach(() => vi.unstubAllGlobals());
 describe('open({ fallback })', () => {
   it('is used without IndexedDB, and reports that', async () => {
     vi.stubGlobal('indexedDB', undefined);
-    const db = await open('a', { fallback: memory() });
+    const db = await open('a', { advanced: { fallback: memory() } });
     await db.put('a', 1);
     expect(await db.get('a')).toBe(1);
-    const health = await db.health();
+    const health = await db.health.get();
     expect(health).toMatchObject({ state: 'ephemeral', isPersistent: false });
     expect(health.cause).toEqual(failure('unsupported'));
     expect(health.message).toMatch(/cannot be opened.*lost/);
     const listener = vi.fn<(health: Health) => void>();
-    db.onHealth(listener);
+    db.health.subscribe(listener);
     await vi.waitFor(() => expect(listener).toHaveBeenCalledOnce(), SOON);
     expect(listener.mock.calls[0]?.[0]).toEqual(health);
-    expect(await db.persist()).toBe(false);
+    expect(await db.health.persist()).toBe(false);
   });
 
   it('is not opened while the storage works', async () => {
     const [storage, fallback] = [memory(), faulty(memory())];
-    const db = await open('a', { storage, fallback });
-    expect((await db.health()).cause).toBeUndefined();
+    const db = await open('a', { storage, advanced: { fallback } });
+    expect((await db.health.get()).cause).toBeUndefined();
     expect(fallback.calls()).toBe(0);
   });
 
   it('is used for unsupported, and keeps its error', async () => {
-    const db = await open('a', { storage: failing('open', UNSUPPORTED), fallback: memory() });
-    expect(await db.health()).toMatchObject({ state: 'ephemeral', cause: UNSUPPORTED });
+    const db = await open('a', {
+      storage: failing('open', UNSUPPORTED),
+      advanced: { fallback: memory() },
+    });
+    expect(await db.health.get()).toMatchObject({ state: 'ephemeral', cause: UNSUPPORTED });
   });
 
   for (const code of CODES) {
     it(`is never used for ${code}: rows may exist`, async () => {
       const fallback = faulty(memory());
       const error = new HedgerowError(code, 'for a test');
-      const opening = open('a', { storage: failing('open', error), fallback });
+      const opening = open('a', { storage: failing('open', error), advanced: { fallback } });
       await expect(opening).rejects.toBe(error);
       expect(fallback.calls()).toBe(0);
     });
@@ -99,7 +102,7 @@ describe('open({ fallback })', () => {
 
   it('is not used for failures after the storage has opened', async () => {
     const fallback = faulty(memory());
-    const opening = open('a', { storage: failing('load', UNSUPPORTED), fallback });
+    const opening = open('a', { storage: failing('load', UNSUPPORTED), advanced: { fallback } });
     await expect(opening).rejects.toBe(UNSUPPORTED);
     expect(fallback.calls()).toBe(0);
   });
@@ -107,8 +110,8 @@ describe('open({ fallback })', () => {
   it('that fails, too, rejects with the error of the storage', async () => {
     const storage = failing('open', UNSUPPORTED);
     const fallback = failing('open', new HedgerowError('storage', 'of the fallback'));
-    await expect(open('a', { storage, fallback })).rejects.toBe(UNSUPPORTED);
-    const missing = open('a', { storage, fallback: memory(), mustExist: true });
+    await expect(open('a', { storage, advanced: { fallback } })).rejects.toBe(UNSUPPORTED);
+    const missing = open('a', { storage, advanced: { fallback: memory(), mustExist: true } });
     await expect(missing).rejects.toBe(UNSUPPORTED);
   });
 
@@ -117,7 +120,7 @@ describe('open({ fallback })', () => {
     vi.stubGlobal('indexedDB', undefined);
     const fallback = memory();
     const indexes = { s: { path: '/s' } };
-    const db = await open('a', { fallback, indexes, onDeleted });
+    const db = await open('a', { advanced: { fallback, onDeleted }, indexes });
     await db.put('a', { s: 1 });
     expect(await db.count({ index: 's', equals: 1 })).toBe(1);
     await fallback.destroy('a');
@@ -125,7 +128,7 @@ describe('open({ fallback })', () => {
   });
 
   it('must be storage', async () => {
-    const opening = open('a', { fallback: 'memory' as never });
+    const opening = open('a', { advanced: { fallback: 'memory' as never } });
     await expect(opening).rejects.toEqual(failure('invalid-argument'));
   });
 });
@@ -140,8 +143,8 @@ describe('the answer of IndexedDB to an open', () => {
     it(`${what}: the fallback is used, with the cause`, async () => {
       stubOpening(end);
       await expect(open('a')).rejects.toEqual(failure('unsupported', { retryable: false }));
-      const db = await open('a', { fallback: memory() });
-      const { state, cause } = await db.health();
+      const db = await open('a', { advanced: { fallback: memory() } });
+      const { state, cause } = await db.health.get();
       expect([state, cause?.code]).toEqual(['ephemeral', 'unsupported']);
       expect(cause?.cause).toMatchObject({ name: what.split(',')[0] });
     });
@@ -157,7 +160,9 @@ describe('the answer of IndexedDB to an open', () => {
     it(`${name}: rows may exist, and the call rejects with ${code}`, async () => {
       stubOpening(erring(name));
       const fallback = faulty(memory());
-      await expect(open('a', { fallback })).rejects.toEqual(failure(code as ErrorCode));
+      await expect(open('a', { advanced: { fallback } })).rejects.toEqual(
+        failure(code as ErrorCode),
+      );
       expect(fallback.calls()).toBe(0);
     });
   }

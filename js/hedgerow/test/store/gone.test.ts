@@ -16,8 +16,8 @@ const calls = (db: Store): (() => Promise<unknown>)[] => [
   () => db.count({ index: 'n' }),
   () => db.scan().toArray(),
   () => db.scan({ index: 'n' }).toArray(),
-  () => db.diff('0'.repeat(64), db.root).toArray(),
-  () => db.changes(db.root).toArray(),
+  () => db.history.diff('0'.repeat(64), db.root).toArray(),
+  () => db.history.since(db.root).toArray(),
   () => db.prove('a'),
   () => db.put('a', 1),
   () => db.delete('a'),
@@ -29,17 +29,17 @@ const calls = (db: Store): (() => Promise<unknown>)[] => [
   async () => db.writer(),
   async () => db.snapshot(),
   async () => db.watch({}, () => {}),
-  () => db.branch('other'),
-  () => db.branches(),
-  () => db.switchTo('main'),
-  () => db.merge('draft'),
-  () => db.resetTo(db.root),
-  () => db.deleteBranch('draft'),
-  () => db.compact(),
-  () => db.stats(),
-  () => db.verify(),
-  () => db.repair(),
-  () => db.export(),
+  () => db.branches.open('other'),
+  () => db.branches.list(),
+  () => db.branches.switchTo('main'),
+  () => db.branches.merge('draft'),
+  () => db.branches.reset(db.root),
+  () => db.branches.delete('draft'),
+  () => db.health.compact(),
+  () => db.health.stats(),
+  () => db.health.verify(),
+  () => db.health.repair(),
+  () => db.backup.export(),
   async () => db.sumTree('t').root,
   async () => db.sumTree('t').get('a'),
   async () => db.sumTree('t').put('a', { value, sum: 1n }),
@@ -58,11 +58,11 @@ describe.each(storages)('in %s', (_, make) => {
     const storage = await make();
     const onDeleted = vi.fn();
     const indexes = { n: { path: '/n' } };
-    const db = await open('gone', { storage, indexes, onDeleted });
+    const db = await open('gone', { storage, indexes, advanced: { onDeleted } });
     await db.putMany([['a', { n: 1 }]]);
     const tree = db.sumTree('t');
     await tree.put('a', { value, sum: 1n });
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('b', 1);
     const snap = db.snapshot();
     // All of it is in memory.

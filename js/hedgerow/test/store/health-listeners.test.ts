@@ -44,7 +44,7 @@ describe('onHealth', () => {
     for (let at = 0; at < 100; at++) await db.put('a', at);
     expect(manager.estimate).not.toHaveBeenCalled();
     const listener = vi.fn();
-    db.onHealth(listener);
+    db.health.subscribe(listener);
     for (let at = 0; at < 100; at++) await db.put('a', at);
     await settled();
     expect(listener).not.toHaveBeenCalled();
@@ -56,11 +56,11 @@ describe('onHealth', () => {
     const { told: answers } = platform({ quota: 1000, usage: 999 });
     const db = await open('a', { storage: of('origin') });
     const near = vi.fn();
-    db.onHealth(near);
+    db.health.subscribe(near);
     await vi.waitFor(() => expect(told(near)).toEqual(['best-effort near']), SOON);
     const inMemory = vi.fn();
     answers.usage = 0;
-    (await open('b', { storage: memory() })).onHealth(inMemory);
+    (await open('b', { storage: memory() })).health.subscribe(inMemory);
     await vi.waitFor(() => expect(told(inMemory)).toEqual(['ephemeral']), SOON);
   });
 
@@ -68,7 +68,7 @@ describe('onHealth', () => {
     const { told: answers, storage: manager } = platform();
     const db = await open('a', { storage: of('origin') });
     const listener = vi.fn();
-    db.onHealth(listener);
+    db.health.subscribe(listener);
     await settled();
     answers.usage = answers.quota;
     const puts = async (count: number) => {
@@ -89,13 +89,13 @@ describe('onHealth', () => {
     const db = await open('a', { storage: of('origin') });
     const [thrown, rejected] = [new Error('thrown'), new Error('rejected')];
     const last = vi.fn();
-    db.onHealth(() => {
+    db.health.subscribe(() => {
       throw thrown;
     });
-    db.onHealth(async () => {
+    db.health.subscribe(async () => {
       throw rejected;
     });
-    db.onHealth(last);
+    db.health.subscribe(last);
     await vi.waitFor(() => expect(last).toHaveBeenCalledOnce(), SOON);
     await settled();
     expect(report.mock.calls.flat()).toEqual([thrown, rejected]);
@@ -106,8 +106,8 @@ describe('onHealth', () => {
     const storage = faulty(of('origin'));
     const db = await open('a', { storage });
     const listener = vi.fn();
-    const stop = db.onHealth(listener);
-    db.onHealth(listener);
+    const stop = db.health.subscribe(listener);
+    db.health.subscribe(listener);
     stop();
     stop();
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error: BROKEN });
@@ -121,7 +121,7 @@ describe('onHealth', () => {
       const storage = of('origin');
       const db = await open('a', { storage });
       const listener = vi.fn();
-      db.onHealth(listener);
+      db.health.subscribe(listener);
       await settled();
       if (isDeleted) await destroy('a', { storage });
       else await db.close();

@@ -83,7 +83,7 @@ describe('a store whose first look at storage is slow', () => {
     const later = opening(slow);
     await reading;
     await first.clear();
-    await first.compact();
+    await first.health.compact();
     // The role is free now.
     await first.close();
     await rest();

@@ -13,7 +13,7 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 describe('mustExist: true', () => {
   it('rejects with missing without a store, and does not make one', async () => {
     const storage = memory();
-    const find = () => open('a', { storage, mustExist: true });
+    const find = () => open('a', { storage, advanced: { mustExist: true } });
     await expect(find()).rejects.toEqual(failure('store-not-found', { retryable: false }));
     await expect(find()).rejects.toEqual(failure('store-not-found'));
     const db = await open('a', { storage });
@@ -28,7 +28,7 @@ describe('mustExist: true', () => {
   it('finds a store without a single write', async () => {
     const storage = memory();
     await (await open('a', { storage })).close();
-    expect(await (await open('a', { storage, mustExist: true })).count()).toBe(0);
+    expect(await (await open('a', { storage, advanced: { mustExist: true } })).count()).toBe(0);
   });
 });
 
@@ -36,12 +36,12 @@ describe('onDeleted', () => {
   it('is called once when the store is deleted, and calls fail with closed then', async () => {
     const storage = faulty(memory());
     const onDeleted = vi.fn();
-    const db = await open('a', { storage, onDeleted });
+    const db = await open('a', { storage, advanced: { onDeleted } });
     await db.put('k', 1);
     await destroy('a', { storage });
     await settled();
     expect(onDeleted).toHaveBeenCalledOnce();
-    for (const call of [db.put('k', 2), db.verify(), db.repair()]) {
+    for (const call of [db.put('k', 2), db.health.verify(), db.health.repair()]) {
       await expect(call).rejects.toEqual(failure('closed'));
     }
     await db.close();
@@ -56,8 +56,8 @@ describe('onDeleted', () => {
   it('is not called for a store that was closed before, nor for another', async () => {
     const storage = memory();
     const onDeleted = vi.fn();
-    const closed = await open('a', { storage, onDeleted });
-    const other = await open('b', { storage, onDeleted });
+    const closed = await open('a', { storage, advanced: { onDeleted } });
+    const other = await open('b', { storage, advanced: { onDeleted } });
     await closed.close();
     await destroy('a', { storage });
     await settled();
@@ -87,8 +87,9 @@ describe('persistence', () => {
     ];
     for (const navigator of silent) {
       vi.stubGlobal('navigator', navigator);
-      const db = await open('a', { storage: memory(), persist: true });
-      expect(await db.stats()).toMatchObject(nothing);
+      const db = await open('a', { storage: memory() });
+      await db.health.persist();
+      expect(await db.health.stats()).toMatchObject(nothing);
     }
   });
 
@@ -103,21 +104,23 @@ describe('persistence', () => {
     vi.stubGlobal('navigator', { storage: { estimate, persisted, persist } });
     const db = await open('a', { storage: kept() });
     const told = { quotaBytes: 100, usageBytes: 7 };
-    expect(await db.stats()).toMatchObject({ ...told, isPersistent: false });
+    expect(await db.health.stats()).toMatchObject({ ...told, isPersistent: false });
     expect(persist).not.toHaveBeenCalled();
-    const asking = await open('b', { storage: kept(), persist: true });
-    expect(await asking.stats()).toMatchObject({ ...told, isPersistent: true });
+    const asking = await open('b', { storage: kept() });
+    await asking.health.persist();
+    expect(await asking.health.stats()).toMatchObject({ ...told, isPersistent: true });
     expect(persist).toHaveBeenCalledOnce();
   });
 
   it('does not wait for a permission that is neither granted nor refused', async () => {
     const persist = () => new Promise<boolean>(() => {});
     vi.stubGlobal('navigator', { storage: { persist } });
-    const db = await open('a', { storage: kept(), persist: true });
-    expect((await db.stats()).isPersistent).toBeUndefined();
+    const db = await open('a', { storage: kept() });
+    void db.health.persist();
+    expect((await db.health.stats()).isPersistent).toBeUndefined();
     for (const broken of [() => Promise.reject(new TypeError('no')), 7]) {
       vi.stubGlobal('navigator', { storage: { persist: broken } });
-      await open('a', { storage: kept(), persist: true });
+      await (await open('a', { storage: kept() })).health.persist();
     }
   });
 });
@@ -183,7 +186,7 @@ describe('a store that is read while its core starts', () => {
     await (await open('a', { storage })).close();
     const start = coreWaits();
     const onDeleted = vi.fn();
-    const opening = open('a', { storage, onDeleted });
+    const opening = open('a', { storage, advanced: { onDeleted } });
     await settled();
     await destroy('a', { storage });
     start();

@@ -1,6 +1,5 @@
 /** Requests for persistence: their result, and the reports to listeners. */
 import { describe, expect, it, vi } from 'vitest';
-import { persist } from '../../src/index.js';
 import { SOON } from '../support/models/store-model.js';
 import { cleansUp, of, open, platform, settled, told } from '../support/worlds/health-world.js';
 
@@ -11,47 +10,29 @@ describe('persist()', () => {
     const { told: answers, storage: manager } = platform();
     const db = await open('a', { storage: of('origin') });
     const listener = vi.fn();
-    db.onHealth(listener);
+    db.health.subscribe(listener);
     await settled();
-    const refused = db.persist();
+    const refused = db.health.persist();
     expect(manager.persist).toHaveBeenCalledOnce();
     expect(await refused).toBe(false);
     answers.persisted = true;
-    const granted = db.persist();
+    const granted = db.health.persist();
     expect(manager.persist).toHaveBeenCalledTimes(2);
     expect(await granted).toBe(true);
-    expect(await persist()).toBe(true);
-    await vi.waitFor(() => expect(told(listener)).toEqual(['persistent']), SOON);
-  });
-
-  it('an answer to open({ persist: true }) is reported, too', async () => {
-    const { told: answers, storage: manager } = platform();
-    let answer = (_: boolean) => {};
-    manager.persist.mockReturnValue(
-      new Promise((resolve) => {
-        answer = resolve;
-      }),
-    );
-    const db = await open('a', { storage: of('origin'), persist: true });
-    const listener = vi.fn();
-    db.onHealth(listener);
-    await settled();
-    answers.persisted = true;
-    answer(true);
     await vi.waitFor(() => expect(told(listener)).toEqual(['persistent']), SOON);
   });
 
   it('does not wait for a user who never answers', async () => {
     const { storage: manager } = platform();
     manager.persist.mockReturnValue(new Promise(() => {}));
-    const db = await open('a', { storage: of('origin'), persist: true });
+    const db = await open('a', { storage: of('origin') });
     let isSettled = false;
-    db.persist().finally(() => {
+    db.health.persist().finally(() => {
       isSettled = true;
     });
-    db.onHealth(() => {});
+    db.health.subscribe(() => {});
     await db.put('a', 1);
-    expect((await db.health()).state).toBe('best-effort');
+    expect((await db.health.get()).state).toBe('best-effort');
     await db.close();
     expect(isSettled).toBe(false);
   });
@@ -62,8 +43,8 @@ describe('persist()', () => {
       ['session', false],
       ['permanent', true],
     ] as const) {
-      const db = await open('a', { storage: of(lifetime), persist: true });
-      expect(await db.persist()).toBe(answer);
+      const db = await open('a', { storage: of(lifetime) });
+      expect(await db.health.persist()).toBe(answer);
     }
     expect(manager.persist).not.toHaveBeenCalled();
   });
@@ -78,8 +59,7 @@ describe('persist()', () => {
       [{ persisted, persist: () => Promise.reject(new TypeError('no')) }, true],
     ] as const) {
       vi.stubGlobal('navigator', { storage });
-      expect(await persist()).toBe(answer);
-      expect(await (await open('a', { storage: of('origin') })).persist()).toBe(answer);
+      expect(await (await open('a', { storage: of('origin') })).health.persist()).toBe(answer);
     }
   });
 });

@@ -4,7 +4,10 @@ import { within } from '../support/models/store-model.js';
 
 describe('sliceMs', () => {
   it('may be Infinity, or is refused', async () => {
-    const opening = open('test', { storage: memory(), sliceMs: Number.POSITIVE_INFINITY });
+    const opening = open('test', {
+      storage: memory(),
+      advanced: { sliceMs: Number.POSITIVE_INFINITY },
+    });
     const db = await opening.catch((cause: { code: string }) => cause);
     if ('code' in db) return expect(db.code).toBe('invalid-argument');
     await within(db.putMany([['a', 1]]));

@@ -34,7 +34,7 @@ describe('health()', () => {
       platform({ persisted, quota: 1 << 30, usage: 7 });
       const db = await open('a', { storage: of(lifetime) });
       const isOfOrigin = lifetime === 'origin' || lifetime === undefined;
-      const health = await db.health();
+      const health = await db.health.get();
       expect(health).toMatchObject({
         state,
         cause: undefined,
@@ -51,7 +51,9 @@ describe('health()', () => {
   it('makes no claim without an answer of the platform', async () => {
     for (const navigator of [undefined, {}, { storage: {} }]) {
       vi.stubGlobal('navigator', navigator);
-      const { message, ...health } = await (await open('a', { storage: of('origin') })).health();
+      const { message, ...health } = await (
+        await open('a', { storage: of('origin') })
+      ).health.get();
       expect(health).toEqual({
         state: 'best-effort',
         cause: undefined,
@@ -74,9 +76,9 @@ describe('health()', () => {
     ] as const) {
       const db = await open('a', { storage: { ...of('origin'), isPrivate } });
       told.persisted = false;
-      expect((await db.health()).state).toBe(state);
+      expect((await db.health.get()).state).toBe(state);
       told.persisted = true;
-      expect((await db.health()).state).toBe('persistent');
+      expect((await db.health.get()).state).toBe('persistent');
     }
   });
 
@@ -88,8 +90,8 @@ describe('health()', () => {
         open: async (...args) => Object.assign(await storage.open(...args), { honoursStrict }),
       };
       const db = await open('a', { storage: wrapped });
-      expect((await db.health()).honoursStrict).toBe(honoursStrict);
-      expect((await db.stats()).honoursStrict).toBe(honoursStrict);
+      expect((await db.health.get()).honoursStrict).toBe(honoursStrict);
+      expect((await db.health.stats()).honoursStrict).toBe(honoursStrict);
     }
   });
 
@@ -106,7 +108,7 @@ describe('health()', () => {
     it(`with ${left} of ${quota} bytes left is ${isNear ? '' : 'not '}near the quota`, async () => {
       platform({ quota, usage: quota - left });
       const db = await open('a', { storage: of('origin') });
-      expect((await db.health()).isNearQuota).toBe(isNear);
+      expect((await db.health.get()).isNearQuota).toBe(isNear);
     });
   }
 
@@ -117,7 +119,7 @@ describe('health()', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
       let health: Health | undefined;
-      const asking = db.health().then((now) => {
+      const asking = db.health.get().then((now) => {
         health = now;
       });
       await vi.advanceTimersByTimeAsync(4900);
@@ -132,13 +134,15 @@ describe('health()', () => {
 
   it('rejects on a closed handle', async () => {
     const db = await open('a', { storage: memory() });
-    const branch = await db.branch('b');
+    const branch = await db.branches.open('b');
     await branch.close();
     for (const closed of [branch, db]) {
       await closed.close();
-      await expect(closed.health()).rejects.toEqual(failure('closed'));
-      await expect(closed.persist()).rejects.toEqual(failure('closed'));
-      expect(() => closed.onHealth(() => {})).toThrow(failure('closed') as unknown as Error);
+      await expect(closed.health.get()).rejects.toEqual(failure('closed'));
+      await expect(closed.health.persist()).rejects.toEqual(failure('closed'));
+      expect(() => closed.health.subscribe(() => {})).toThrow(
+        failure('closed') as unknown as Error,
+      );
     }
   });
 });
@@ -149,16 +153,20 @@ describe('storage that fails', () => {
     const storage = faulty(of('origin'));
     const db = await open('a', { storage });
     const listener = vi.fn();
-    db.onHealth(listener);
+    db.health.subscribe(listener);
     await db.put('a', 1);
     storage.fail({ call: 'write', at: storage.calls('write') + 1, when: 'before', error: QUOTA });
     await expect(db.put('b', 1)).rejects.toEqual(failure('quota-exceeded'));
-    expect(await db.health()).toMatchObject({ state: 'failing', cause: QUOTA, isNearQuota: false });
+    expect(await db.health.get()).toMatchObject({
+      state: 'failing',
+      cause: QUOTA,
+      isNearQuota: false,
+    });
     expect(await db.get('a')).toBe(1);
     await db.delete('a');
-    expect(await db.health()).toMatchObject({ state: 'failing', cause: QUOTA });
+    expect(await db.health.get()).toMatchObject({ state: 'failing', cause: QUOTA });
     await db.put('b', 1);
-    expect(await db.health()).toMatchObject({ state: 'best-effort', cause: undefined });
+    expect(await db.health.get()).toMatchObject({ state: 'best-effort', cause: undefined });
     await vi.waitFor(
       () => expect(told(listener)).toEqual(['failing quota-exceeded', 'best-effort']),
       { timeout: 5000 },
@@ -177,11 +185,11 @@ describe('storage that fails', () => {
     storage.fail({ call: 'read', at: 1, lasting: true, when: 'before', error: BROKEN });
     await expect(db.get('0')).rejects.toEqual(failure('storage'));
     await db.put('b', 1);
-    expect(await db.health()).toMatchObject({ state: 'failing', cause: BROKEN });
-    expect((await db.health()).message).toMatch(/read/);
+    expect(await db.health.get()).toMatchObject({ state: 'failing', cause: BROKEN });
+    expect((await db.health.get()).message).toMatch(/read/);
     storage.heal();
     expect(await db.get('0')).toEqual(values[0]);
-    expect((await db.health()).state).toBe('best-effort');
+    expect((await db.health.get()).state).toBe('best-effort');
   });
 
   it('a foreign error is reported as storage, with its cause', async () => {
@@ -190,16 +198,16 @@ describe('storage that fails', () => {
     const db = await open('a', { storage });
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error });
     await db.put('a', 1).catch(() => {});
-    expect((await db.health()).cause).toMatchObject({ code: 'storage', cause: error });
+    expect((await db.health.get()).cause).toMatchObject({ code: 'storage', cause: error });
   });
 
   it('is reported to the listeners of every handle, and of branches', async () => {
     const storage = faulty(of('origin'));
     const db = await open('a', { storage });
-    const branch = await db.branch('b');
+    const branch = await db.branches.open('b');
     const listeners = [vi.fn(), vi.fn()] as const;
-    db.onHealth(listeners[0]);
-    branch.onHealth(listeners[1]);
+    db.health.subscribe(listeners[0]);
+    branch.health.subscribe(listeners[1]);
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error: BROKEN });
     await expect(branch.put('a', 1)).rejects.toEqual(failure('storage'));
     for (const listener of listeners) {
@@ -211,7 +219,7 @@ describe('storage that fails', () => {
     const storage = faulty(of('origin'));
     const db = await open('a', { storage });
     const listener = vi.fn();
-    db.onHealth(listener);
+    db.health.subscribe(listener);
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error: QUOTA });
     for (let at = 0; at < 50; at++) await db.put('a', at).catch(() => {});
     await settled();
@@ -224,7 +232,7 @@ describe('storage that fails', () => {
       const uninstall = install(engine);
       const db = await open('a', { storage: idb({ exclusive: true }) });
       const listener = vi.fn();
-      db.onHealth(listener);
+      db.health.subscribe(listener);
       await db.put('a', 1);
       engine.quota = engine.used + 100;
       const value = random(2).bytes(100_000);
@@ -233,7 +241,7 @@ describe('storage that fails', () => {
       expect(await db.get('a')).toBe(1);
       engine.quota = Number.POSITIVE_INFINITY;
       await db.put('b', value);
-      expect((await db.health()).state).toBe('best-effort');
+      expect((await db.health.get()).state).toBe('best-effort');
       await db.close();
       uninstall();
     }

@@ -279,7 +279,7 @@ export const WORKLOADS: Record<string, readonly Operation[]> = {
     {
       title: 'both',
       async run({ db, storage }) {
-        const second = await open('test', { storage, cacheBytes: 0 });
+        const second = await open('test', { storage, advanced: { cacheBytes: 0 } });
         try {
           await second.put('second', 1);
           await db.put('first', 1);
@@ -313,7 +313,7 @@ export const WORKLOADS: Record<string, readonly Operation[]> = {
     {
       title: 'reads and a put',
       async run({ storage }) {
-        const cold = await open('test', { storage, cacheBytes: 0 });
+        const cold = await open('test', { storage, advanced: { cacheBytes: 0 } });
         try {
           await Promise.all([cold.get('a00001'), cold.getMany(['a00002', 'big00001'])]);
           await cold.count({ gte: 'a00010' });
@@ -330,9 +330,9 @@ export const WORKLOADS: Record<string, readonly Operation[]> = {
   'rows collected': [
     load('load', rows('a', 400, 300)),
     load('all of it again', rows('a', 400, 301)),
-    { title: 'collect', run: ({ db }) => db.compact(), model() {} },
+    { title: 'collect', run: ({ db }) => db.health.compact(), model() {} },
     edits('put', [['a00007', 1]], ['a00008']),
-    { title: 'collect again', run: ({ db }) => db.compact(), model() {} },
+    { title: 'collect again', run: ({ db }) => db.health.compact(), model() {} },
   ],
   transactions: [
     load('load', SOME),
@@ -357,9 +357,9 @@ export const WORKLOADS: Record<string, readonly Operation[]> = {
     {
       title: 'verify',
       async run({ db }) {
-        const { ok, faults } = await db.verify();
+        const { ok, faults } = await db.health.verify();
         if (!ok) throw new Error(`a sound store has ${faults.length} faults`);
-        await db.repair();
+        await db.health.repair();
       },
       model() {},
     },

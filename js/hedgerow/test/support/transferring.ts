@@ -12,7 +12,7 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array {
 /** Returns an export as one array of bytes. */
 export async function exported(db: Store, options: ExportOptions = {}): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  for await (const part of await db.export(options)) parts.push(new Uint8Array(part));
+  for await (const part of await db.backup.export(options)) parts.push(new Uint8Array(part));
   return joined(parts);
 }
 
@@ -34,7 +34,7 @@ export async function* inParts(
 export async function expectEmpty(storage: Storage, name = 'copy', message = ''): Promise<void> {
   const db = await open(name, { storage });
   expect(db.root, message).toBe('0'.repeat(64));
-  expect(await db.branches(), message).toHaveLength(1);
+  expect(await db.branches.list(), message).toHaveLength(1);
   expect(await db.count(), message).toBe(0);
   await db.close();
 }
@@ -44,7 +44,7 @@ export async function expectCopy(db: Store, storage: Storage, name = 'copy'): Pr
   const copy = await open(name, { storage });
   expect(copy.root).toBe(db.root);
   expectSame(await all(copy), await all(db));
-  const found = await copy.verify();
+  const found = await copy.health.verify();
   expect([found.ok, found.segmentFaults]).toEqual([true, []]);
   await copy.put('works', 1);
   expect(await copy.get('works')).toBe(1);

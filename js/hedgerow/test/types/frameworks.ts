@@ -18,7 +18,7 @@ import { db, type Issue, type IssueId, id, type Step } from './app.js';
 type Row = readonly [key: string, value: unknown];
 type IndexRow<Value = unknown> = readonly [key: string, value: Value, secondary: SecondaryKey];
 
-const draft = await db.branch('draft');
+const draft = await db.branches.open('draft');
 const snapshot = db.snapshot();
 const open = db.issues.where({ status: 'open' }).orderBy('modified').limit(5);
 declare const later: typeof db | undefined;

@@ -110,17 +110,17 @@ const done = await db.transaction(async (tx) => {
   return all !== undefined;
 });
 expectTypeOf(done).toEqualTypeOf<boolean>();
-const { value } = await db.commit((tx) => tx.steps.get(['a', 1]));
+const { value } = await db.history.commit((tx) => tx.steps.get(['a', 1]));
 expectTypeOf(value).toEqualTypeOf<Step | undefined>();
 
 // Branches, also of branches, and merges of their handles.
-const draft = await db.branch('draft');
+const draft = await db.branches.open('draft');
 expectTypeOf(await draft.issues.get(id)).toEqualTypeOf<Issue | undefined>();
-expectTypeOf(await (await draft.branch('more')).steps.toArray()).toEqualTypeOf<Step[]>();
+expectTypeOf(await (await draft.branches.open('more')).steps.toArray()).toEqualTypeOf<Step[]>();
 await draft.issues.update(id, { title: 'Draft' });
 await draft.transaction((tx) => tx.issues.put(issue));
-await db.merge(draft);
-await db.merge('draft');
+await db.branches.merge(draft);
+await db.branches.merge('draft');
 // @ts-expect-error no such table
 draft.nope;
 // @ts-expect-error a string that is no key
@@ -129,7 +129,7 @@ await draft.issues.get('i1');
 // Snapshots.
 using snapshot = db.snapshot();
 const asSnapshot: Snapshot = snapshot;
-await db.resetTo(asSnapshot);
+await db.branches.reset(asSnapshot);
 expectTypeOf(await snapshot.issues.get(id)).toEqualTypeOf<Issue | undefined>();
 expectTypeOf(await snapshot.steps.getMany([['a', 1]])).toEqualTypeOf<(Step | undefined)[]>();
 const ordered = snapshot.issues.where({ status: 'open' }).orderBy('modified').limit(1);

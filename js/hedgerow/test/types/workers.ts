@@ -37,9 +37,9 @@ await db.transaction(async (tx) => {
   expectTypeOf(await tx.issues.get(id)).toEqualTypeOf<Issue | undefined>();
 });
 for await (const one of db.issues) expectTypeOf(one).toEqualTypeOf<Issue>();
-const draft = await db.branch('draft');
+const draft = await db.branches.open('draft');
 expectTypeOf(draft).toEqualTypeOf<RemoteStore<Tables>>();
-await db.merge(draft);
+await db.branches.merge(draft);
 await connect(new SharedWorker('x'));
 await connect(new MessageChannel().port1);
 declare const open: () => Promise<typeof here>;
@@ -51,7 +51,7 @@ db.issues.all().filter(() => true);
 // @ts-expect-error a promise here
 verifyProof(db.root, 'a', new Uint8Array());
 // @ts-expect-error a function that decides a conflict
-db.merge('draft', { onConflict: () => undefined });
+db.branches.merge('draft', { onConflict: () => undefined });
 // @ts-expect-error no writer
 db.writer();
 // @ts-expect-error remotes belong to the worker
@@ -61,6 +61,6 @@ db.issues.where({ nope: 1 });
 // @ts-expect-error no table
 db.orders;
 // @ts-expect-error a store of the page is no store of the worker
-db.merge(await open());
+db.branches.merge(await open());
 // @ts-expect-error no worker
 connect('worker.js');

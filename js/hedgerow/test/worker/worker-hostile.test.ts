@@ -160,7 +160,7 @@ describe('a page', () => {
     const { call, works } = await page();
     expect(await call([['close']])).toEqual(refusedWith('invalid-argument'));
     expect(await call([['watch', {}]])).toEqual(refusedWith('invalid-argument'));
-    expect(await call([['onHealth', 5]])).toEqual(refusedWith('invalid-argument'));
+    expect(await call([['health'], ['subscribe', 5]])).toEqual(refusedWith('invalid-argument'));
     expect((await call([['transaction']], { refs: [[0, 1, undefined, 'callback', 0]] }))[0]).toBe(
       NO,
     );
@@ -255,7 +255,7 @@ describe('a page', () => {
   it('keeps no commit without the option keep', async () => {
     const { call, send, answers } = await page();
     const commit = async (id: number, options: object) => {
-      send([CALL, id, 0, [['commit', options]], []]);
+      send([CALL, id, 0, [['history'], ['commit', options]], []]);
       const has = (what: number) => answers.some(([tag, at]) => tag === what && at === id);
       await expect.poll(() => has(RUN)).toBe(true);
       send([RAN, id, true]);

@@ -136,10 +136,10 @@ function heldBy(db: Store) {
     });
     return made;
   };
-  const { snapshot, branch, watch } = db;
+  const { snapshot, watch } = db;
+  const { open } = db.branches;
   Object.assign(db, {
     snapshot: () => count(snapshot.call(db), 'release', 'snapshots'),
-    branch: async (name: string) => count(await branch.call(db, name), 'close', 'branches'),
     watch: (...args: Parameters<Store['watch']>) => {
       const stop = watch.apply(db, args);
       held.watches += 1;
@@ -149,6 +149,9 @@ function heldBy(db: Store) {
       };
     },
   });
+  Object.assign(db.branches, {
+    open: async (name: string) => count(await open(name), 'close', 'branches'),
+  });
   return held;
 }
 
@@ -156,7 +159,7 @@ function heldBy(db: Store) {
 async function holding(db: RemoteStore) {
   const snapshot = db.snapshot();
   await snapshot.count();
-  const branch = await db.branch('draft');
+  const branch = await db.branches.open('draft');
   db.watch({ prefix: 'a' }, () => {});
   const rows = db.scan()[Symbol.asyncIterator]();
   await rows.next();
@@ -184,7 +187,7 @@ describe('a page that has gone', () => {
     await until(() => held.snapshots + held.watches + held.branches === 0, 'the release');
     expect(await kept.calls[0]).toBe('closed');
     // The branch is free again, and no transaction is under way.
-    await db.deleteBranch('draft');
+    await db.branches.delete('draft');
     await db.close();
   });
 

@@ -98,7 +98,7 @@ describe('a transaction', () => {
     await expect(remote.issues.update('a', (one) => ({ ...one, id: 'b' }))).rejects.toMatchObject({
       code: 'invalid-value',
     });
-    const { before, after, value, release } = await remote.commit(
+    const { before, after, value, release } = await remote.history.commit(
       async (tx) => {
         await tx.issues.update('a', (one) => ({ ...one, title: 'in it' }));
         return (await tx.issues.get('a'))?.title;
@@ -106,7 +106,7 @@ describe('a transaction', () => {
       { keep: true },
     );
     expect(value).toBe('in it');
-    await remote.revert(before, after);
+    await remote.history.revert(before, after);
     release();
     expect((await remote.issues.get('a'))?.title).toBe('A!');
   });

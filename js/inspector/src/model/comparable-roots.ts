@@ -32,7 +32,7 @@ function statesOfBranch({ name, root, parent, base }: Branch): ListedState[] {
 
 /** Lists all states, earlier heads after the kept ones; states with equal roots are one, with all their titles. */
 export async function statesOf(session: Session): Promise<ListedState[]> {
-  const branches = await session.db.branches({ remotes: true });
+  const branches = await session.db.branches.list({ remotes: true });
   const kept = session.kept.map((snapshot, at) => ({
     title: `kept state ${at + 1}`,
     root: snapshot.root,

@@ -29,9 +29,9 @@ export interface CompareOptions {
   readonly onProgress?: ((compared: ComparisonResult) => void) | undefined;
 }
 
-/** Compares two roots. Costs the nodes that the two do not share; rejects as `db.diff` does. */
+/** Compares two roots. Costs the nodes that the two do not share; rejects as `db.history.diff` does. */
 export async function compareRoots(
-  db: Pick<Store, 'diff'>,
+  db: Pick<Store, 'history'>,
   from: string,
   to: string,
   { prefix, signal, limit = SHOWN_CHANGES, onProgress }: CompareOptions = {},
@@ -40,7 +40,7 @@ export async function compareRoots(
   const counts = { added: 0, changed: 0, deleted: 0 };
   let toldMs = performance.now();
   const range = prefix === undefined || prefix === '' ? {} : { prefix };
-  for await (const change of db.diff(from, to, { ...range, signal })) {
+  for await (const change of db.history.diff(from, to, { ...range, signal })) {
     counts[COUNTS[change.op]]++;
     if (changes.length < limit) changes.push(change);
     if (onProgress === undefined || performance.now() - toldMs < REPORT_MS) continue;

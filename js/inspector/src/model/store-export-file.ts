@@ -17,11 +17,11 @@ export interface ExportProgress {
 
 /** Exports a store as a `Blob`: the branch of the handle, and all others with `withBranches`. */
 export async function exportedOf(
-  db: Pick<Store, 'export'>,
+  db: Pick<Store, 'backup'>,
   withBranches: boolean,
   onProgress: (progress: ExportProgress) => void = () => {},
 ): Promise<Blob> {
-  const exporting = await db.export({ branches: withBranches });
+  const exporting = await db.backup.export({ branches: withBranches });
   const parts: Blob[] = [];
   let bytes = 0;
   for await (const part of exporting) {

@@ -18,8 +18,8 @@ const MAIN = 'main';
 /** Opens an existing branch to read. */
 async function branchOf(db: Store, branch: string): Promise<Store> {
   if (branch === MAIN) return db;
-  const all = await db.branches({ remotes: true });
-  if (all.some(({ name }) => name === branch)) return db.branch(branch);
+  const all = await db.branches.list({ remotes: true });
+  if (all.some(({ name }) => name === branch)) return db.branches.open(branch);
   throw new HedgerowError('branch-not-found', `there is no branch ${branch}`);
 }
 
@@ -86,7 +86,7 @@ export class Session {
   }
 
   get branchName(): string {
-    return this.db.branchName;
+    return this.db.branches.current;
   }
 
   /** Keeps the current state readable until the session is closed. */
@@ -103,7 +103,7 @@ export class Session {
   async edit(key: string, shown: unknown, value: unknown): Promise<void> {
     const { name, storage, canEdit } = this.place;
     if (!canEdit) throw new HedgerowError('invalid-argument', 'a file cannot be edited');
-    const db = await open(name, { storage, mustExist: true });
+    const db = await open(name, { storage, advanced: { mustExist: true } });
     try {
       const head = await branchOf(db, this.branchName);
       await head.transaction(async (tx) => {

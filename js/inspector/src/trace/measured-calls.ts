@@ -17,42 +17,33 @@ type TimedMethods<T> = {
 export const STORE_CALLS: TimedMethods<Store> = {
   applyPatch: 1,
   at: 1,
-  branch: 1,
-  branches: 1,
-  changes: 1,
-  changesSinceFork: 1,
   clear: 1,
   close: 1,
-  commit: 1,
-  compact: 1,
   count: 1,
   delete: 1,
-  deleteBranch: 1,
   deleteMany: 1,
-  diff: 1,
-  export: 1,
   get: 1,
   getMany: 1,
   has: 1,
-  health: 1,
   insert: 1,
-  merge: 1,
-  persist: 1,
-  previewMerge: 1,
   prove: 1,
   put: 1,
   putMany: 1,
   rank: 1,
   remote: 1,
-  repair: 1,
-  resetTo: 1,
-  revert: 1,
   scan: 1,
-  stats: 1,
-  switchTo: 1,
   transaction: 1,
   update: 1,
-  verify: 1,
+};
+
+/** The measured calls of the namespaces of a store. */
+export const NAMESPACE_CALLS: {
+  readonly [Name in 'branches' | 'history' | 'health' | 'backup']: TimedMethods<Store[Name]>;
+} = {
+  branches: { delete: 1, list: 1, merge: 1, open: 1, preview: 1, reset: 1, switchTo: 1 },
+  history: { commit: 1, diff: 1, revert: 1, since: 1, sinceFork: 1 },
+  health: { compact: 1, get: 1, persist: 1, repair: 1, stats: 1, verify: 1 },
+  backup: { export: 1 },
 };
 
 export const LINK_CALLS: TimedMethods<Link> = {
@@ -146,16 +137,21 @@ export class MeasuredCalls {
     this.#prefix = prefix;
   }
 
-  /** Measures the calls of `names` on an object; `onResult` gets their results. Returns a function that undoes this. */
+  /**
+   * Measures the calls of `names` on an object, which are shown with `prefix`; `onResult` gets their results. Returns a
+   * function that undoes this.
+   */
   measure(
     object: object,
     names: object,
     onResult: (name: string, result: unknown) => void = () => {},
+    prefix = '',
   ): () => void {
     const undo = Object.keys(names).map((name) =>
       replaceMethod(object, name, (original) => (...args) => {
         const call = () => original(...args);
-        return this.#measureCall(name, args[0], call, (result) => onResult(name, result));
+        const shown = prefix + name;
+        return this.#measureCall(shown, args[0], call, (result) => onResult(shown, result));
       }),
     );
     return () => {

@@ -9,7 +9,7 @@ import {
   type TracedWatch,
 } from './cross-window-trace-types.js';
 import { traceSlices } from './measure-slices.js';
-import { MeasuredCalls, STORE_CALLS } from './measured-calls.js';
+import { MeasuredCalls, NAMESPACE_CALLS, STORE_CALLS } from './measured-calls.js';
 import { Bars } from './timing-recorder.js';
 import { Links } from './traced-sync-links.js';
 import { Watches } from './traced-watches.js';
@@ -88,14 +88,23 @@ export class StoreTrace implements TracedStore {
 
   #add(db: Store): void {
     if (this.#handles.has(db)) return;
-    const undo = this.#calls.measure(db, STORE_CALLS, (name, result) => {
+    const addHandle = (name: string, result: unknown) => {
       if (!this.#handles.has(db)) return;
-      if (name === 'branch') this.#add(result as Store);
+      if (name === 'branches.open') this.#add(result as Store);
       if (name === 'remote') this.#links.add(result as object);
-    });
+    };
+    const all = [
+      this.#calls.measure(db, STORE_CALLS, addHandle),
+      ...(['branches', 'history', 'health', 'backup'] as const).map((name) =>
+        this.#calls.measure(db[name], NAMESPACE_CALLS[name], addHandle, `${name}.`),
+      ),
+    ];
+    const undo = () => {
+      for (const one of all) one();
+    };
     const { watchers } = innerOf(db).handle;
     const onClose = () => this.#close(db);
-    const watches = new Watches(watchers, () => db.branchName, this.#bars, onClose);
+    const watches = new Watches(watchers, () => db.branches.current, this.#bars, onClose);
     this.#handles.set(db, { watches, undo });
   }
 

@@ -52,7 +52,7 @@ export const branchesPanel: MakePanel = (context) => {
   const element = h('div', { class: 'plain' }, h('p', { class: 'faint' }, 'Reading …'));
   const draw = async () => {
     const [all, trees] = await Promise.all([
-      session.db.branches({ remotes: true }),
+      session.db.branches.list({ remotes: true }),
       treesOf(session.db),
     ]);
     const isRemote = ({ name }: Branch) => name.startsWith(REMOTE_BRANCHES);

@@ -122,7 +122,7 @@ export class Shell {
 
   async #draw(turn: number): Promise<void> {
     const session = this.#session as Session;
-    const branches = await session.db.branches({ remotes: true });
+    const branches = await session.db.branches.list({ remotes: true });
     if (turn !== this.#turn) return;
     const { tab } = this.#shown;
     const panel = PANELS[tab]({ ...this.#context(), session, roots: this.#roots });

@@ -140,7 +140,7 @@ export const storagePanel: MakePanel = (context) => {
   const levels = h('section', {});
   const live = liveSection(context);
   const draw = async () => {
-    const [health, stats] = await Promise.all([db.health(), db.stats()]);
+    const [health, stats] = await Promise.all([db.health.get(), db.health.stats()]);
     fill(facts, ...healthFacts(health), ...statsFacts(stats));
     fill(levels, h('h2', {}, 'Tree of rows'), ...levelsElements(stats));
   };

@@ -1,6 +1,6 @@
 /** Verifies all that the newest commit of a store reaches; shows the progress and each fault. */
 
-import { type ChunkFault, type Verification, type VerifyOptions, verify } from 'hedgerow';
+import { type ChunkFault, type Verification, type VerifyOptions, verifyStore } from 'hedgerow';
 import { readOnly } from '../model/read-only-storage.js';
 import type { StoreLocation } from '../model/store-session.js';
 import { countText, shortRoot, sizeText } from '../model/value-text.js';
@@ -103,10 +103,10 @@ export function checkOfPlace(
   context: Pick<PanelContext, 'runTimed'>,
 ): Panel {
   return checkElement(
-    (options) => verify(name, { ...options, storage: readOnly(storage) }),
+    (options) => verifyStore(name, { ...options, storage: readOnly(storage) }),
     context,
   );
 }
 
 export const checkPanel: MakePanel = (context) =>
-  checkElement((options) => context.session.db.verify(options), context);
+  checkElement((options) => context.session.db.health.verify(options), context);

@@ -97,7 +97,7 @@ async function withLink(job: Job, work: CopyTransfer): Promise<void> {
   const db = await open(store, {
     storage: sqlite({ location: folder }),
     durability: 'strict',
-    mustExist,
+    advanced: { mustExist },
   });
   const line = progressLine();
   try {

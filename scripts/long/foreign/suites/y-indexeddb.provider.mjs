@@ -41,11 +41,12 @@ export async function fetchUpdates(persistence) {
   const db = await open('y-indexeddb', { storage });
   const range = { prefix: `${prefixOf(name)}u/` };
   await new Promise((resolve) => {
-    const stop = db.watchCount(range, (count) => {
-      if (count >= MAX_ROWS) return;
+    const take = async () => {
+      if ((await db.count(range)) >= MAX_ROWS) return;
       stop();
       resolve();
-    });
+    };
+    const stop = db.watch(range, take, { initial: true });
   });
   const updates = await db.scan(range).values().toArray();
   for (const update of updates) applyUpdate(doc, update, persistence);

@@ -30,7 +30,7 @@ export interface Branch {
   /** The branch that this one was forked from; absent for the main branch, and when the parent was deleted. */
   readonly parent?: string;
   /**
-   * The root of the fork from `parent`, or of the last merge between the two: `db.diff(base, root)` has the branch's
+   * The root of the fork from `parent`, or of the last merge between the two: `db.history.diff(base, root)` has the branch's
    * changes since then. No collection deletes its chunks while both branches exist.
    */
   readonly base?: string;
@@ -86,7 +86,7 @@ export async function openBranch(
   check: () => void,
 ): Promise<BranchHead> {
   const ref = refOfBranch(name);
-  const { from } = optionsOf('branch', options, 'from');
+  const { from } = optionsOf('branches.open', options, 'from');
   const branchHead = new BranchHead(parent.shared, ref);
   try {
     await moveTo(branchHead, parent, from, durability);
@@ -151,9 +151,9 @@ export async function listBranches(
   branchHead: BranchHead,
   options: BranchesOptions,
 ): Promise<Branch[]> {
-  const { remotes = false } = optionsOf('branches', options, 'remotes');
+  const { remotes = false } = optionsOf('branches.list', options, 'remotes');
   if (typeof remotes !== 'boolean') {
-    throw new HedgerowError('invalid-argument', 'branches: remotes is a boolean');
+    throw new HedgerowError('invalid-argument', 'branches.list: remotes is a boolean');
   }
   const { shared } = branchHead;
   const refs = await shared.queueWork(() => shared.inventory.look());

@@ -124,7 +124,7 @@ export class CollectionScheduler {
     return this.#collector?.failure;
   }
 
-  /** See `db.compact()`. */
+  /** See `db.health.compact()`. */
   async request(): Promise<CompactResult> {
     return (await this.#ensureCollector()).request();
   }

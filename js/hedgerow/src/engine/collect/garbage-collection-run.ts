@@ -18,7 +18,7 @@ import { type Facts, factsOf, fenceMove, raiseFence } from '../history/garbage-c
 import { FENCE_REF } from '../history/known-segments-and-refs.js';
 import type { SharedStore } from '../history/state-shared-by-branches.js';
 
-/** The result of `db.compact()`. */
+/** The result of `db.health.compact()`. */
 export interface CompactResult {
   /** Bytes of stored segments before and after the collection. */
   readonly bytesBefore: number;

@@ -24,7 +24,7 @@ async function holdFork(branchHead: BranchHead): Promise<HeldCommit> {
     const fork = forkedFrom(branchName, refs.values());
     if (fork === undefined) {
       const message = `${branchName} was forked from no branch, or from one that was deleted`;
-      throw new HedgerowError('invalid-argument', `changesSinceFork: ${message}`);
+      throw new HedgerowError('invalid-argument', `history.sinceFork: ${message}`);
     }
     const { name, commitBytes, generation } = fork.ref;
     const { release } = await shared.hold(commitBytes);
@@ -47,7 +47,7 @@ export async function* differences(
   options: DiffOptions,
 ): AsyncGenerator<Change, void, void> {
   const wanted = checkRangeOptions(
-    from === undefined ? 'changesSinceFork' : 'diff',
+    `history.${from === undefined ? 'sinceFork' : to === undefined ? 'since' : 'diff'}`,
     options,
     RANGE.signal,
   );

@@ -7,7 +7,7 @@ import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { iterateUntilDropped } from '../../base/finalization-registry.js';
 import { turn } from '../../base/scheduler.js';
 import * as reads from '../../core/calls/read-calls.js';
-import type { Engine, Op } from '../../core/engine.js';
+import type { Op } from '../../core/engine.js';
 import type { SecondaryKey } from '../../core/indexes/index-entries.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { Host, Runner } from '../../core/operation-host.js';
@@ -58,18 +58,14 @@ export interface OutputOperation {
   end?(): void;
 }
 
-/** Yields the output of an operation, block by block, as `decode` reads it. */
+/** Yields the output of an operation, block by block. */
 export function blocks(
   host: Host,
   start: () => OutputOperation | Promise<OutputOperation>,
   signal: AbortSignal | undefined,
-  decode?: Decode,
 ): AsyncIterableIterator<unknown[], void> {
-  return iterateUntilDropped((state) => read(host, start, signal, state, decode));
+  return iterateUntilDropped((state) => read(host, start, signal, state));
 }
-
-/** Reads the members of an output. */
-export type Decode = (engine: Engine) => unknown[];
 
 /** As `blocks`, for callers that end it themselves. Sets `isOver` once it holds no resources any more. */
 function read(
@@ -77,9 +73,8 @@ function read(
   start: () => OutputOperation | Promise<OutputOperation>,
   signal: AbortSignal | undefined,
   state?: { isOver?: boolean },
-  decode?: Decode,
 ): AsyncGenerator<unknown[], void, void> {
-  const reading = steps(host, start, signal, state, decode);
+  const reading = steps(host, start, signal, state);
   return signal === undefined ? reading : untilEnded(reading, signal);
 }
 
@@ -88,7 +83,6 @@ async function* steps(
   start: () => OutputOperation | Promise<OutputOperation>,
   signal: AbortSignal | undefined,
   state: { isOver?: boolean } = {},
-  decode: Decode = reads.output,
 ): AsyncGenerator<unknown[], void, void> {
   const { engine, sliceMs } = host;
   checkSignal(signal);
@@ -109,7 +103,7 @@ async function* steps(
         await host.load(engine.readNeededParts());
       } else if (status === Status.done || status === Status.yield) {
         engine.noteSuccess();
-        const members = decode(engine);
+        const members = reads.output(engine);
         const ms = performance.now() - startMs;
         const growth = Math.min(4, Math.max(0.25, (0.7 * sliceMs) / Math.max(ms, 0.05)));
         budget = Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, budget * growth));

@@ -48,7 +48,7 @@ export interface Stats extends Persistence {
   readonly compactor: 'this' | 'other' | 'none';
   /**
    * The error of the last compaction by this handle, if it failed. After `corrupt-chunk` and `missing-chunk` no
-   * compaction frees space until `db.repair()`, since it is unknown which chunks the lost one reaches.
+   * compaction frees space until `db.health.repair()`, since it is unknown which chunks the lost one reaches.
    */
   readonly compactFailure?: unknown;
   /** The number of reads of chunks that found theirs in memory, and of reads that waited for storage. */

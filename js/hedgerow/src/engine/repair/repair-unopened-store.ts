@@ -24,12 +24,16 @@ function placeOf({ storage = idb(), encryption }: At): Storage {
   return encryption?.over(storage) ?? storage;
 }
 
-/** As `db.verify()`, for a store that does not open. Rejects with `store-not-found` if it does not exist. */
+/** As `db.health.verify()`, for a store that does not open. Rejects with `store-not-found` if it does not exist. */
 export async function verifyUnopened(
   name: string,
   given: VerifyOptions & At = {},
 ): Promise<Verification> {
-  const options = optionsOf('verify', given, 'storage encryption checkIndexes signal onProgress');
+  const options = optionsOf(
+    'verifyStore',
+    given,
+    'storage encryption checkIndexes signal onProgress',
+  );
   return runOnSegments(name, placeOf(options), async (segments, pin) => {
     const { verification } = await inspect(segments, SLICE_MS, pin, options);
     return verification;
@@ -37,7 +41,7 @@ export async function verifyUnopened(
 }
 
 /**
- * As `db.repair()`, for a store that does not open since its newest commit is damaged. Rejects with `store-not-found`
+ * As `db.health.repair()`, for a store that does not open since its newest commit is damaged. Rejects with `store-not-found`
  * if it does not exist.
  */
 export async function repairUnopened(
@@ -45,7 +49,7 @@ export async function repairUnopened(
   given: RepairOptions & At = {},
 ): Promise<RepairResult> {
   const options = optionsOf(
-    'repair',
+    'repairStore',
     given,
     'storage encryption salvage checkIndexes signal onProgress',
   );

@@ -23,7 +23,7 @@ import type {
 /** The most attempts at a repair while other tabs commit. */
 const MAX_TRIES = 8;
 
-/** See `db.repair()`; `announce` notifies other tabs. */
+/** See `db.health.repair()`; `announce` notifies other tabs. */
 export async function repairOpen(
   branchHead: BranchHead,
   options: RepairOptions,

@@ -51,7 +51,7 @@ const isEmpty = (commitBytes: Uint8Array) => commitBytes.every((byte) => byte ==
 
 const copies = new ReleaseRegistry<readonly Hold[]>(releaseAll);
 
-/** A copy of a store as bytes, which can be read once. Made by `db.export()`. */
+/** A copy of a store as bytes, which can be read once. Made by `db.backup.export()`. */
 export class Export implements AsyncIterable<Uint8Array> {
   /** The root that the copy will have, in hexadecimal. */
   readonly root: string;
@@ -105,7 +105,10 @@ export class Export implements AsyncIterable<Uint8Array> {
   /** Yields the bytes in parts of up to about 600 KiB, and reads each part from storage on demand. */
   [Symbol.asyncIterator](): AsyncIterableIterator<Uint8Array, undefined> {
     if (this.#isTaken)
-      throw new HedgerowError('closed', 'this export was read already: call db.export() again');
+      throw new HedgerowError(
+        'closed',
+        'this export was read already: call db.backup.export() again',
+      );
     this.#isTaken = true;
     const parts = this.#parts();
     const iterator: AsyncIterableIterator<Uint8Array, undefined> = {
@@ -227,7 +230,7 @@ async function checkSegment(
   if (isLong && (await checker.isWhole(tableBytes, segmentBytes))) return;
   throw new HedgerowError(
     'corrupt-chunk',
-    'what is stored is damaged: see db.verify() and db.repair()',
+    'what is stored is damaged: see db.health.verify() and db.health.repair()',
   );
 }
 
@@ -327,7 +330,7 @@ async function holdRef(
   }
 }
 
-/** See `db.export()`; `check` throws when the store is closed. */
+/** See `db.backup.export()`; `check` throws when the store is closed. */
 export async function exportStore(
   branchHead: BranchHead,
   options: ExportOptions,
@@ -335,12 +338,15 @@ export async function exportStore(
 ): Promise<Export> {
   const { from = 0, branches, signal } = options;
   if (!(Number.isSafeInteger(from) && from >= 0)) {
-    throw new HedgerowError('invalid-argument', 'export: from must be a whole number of bytes');
+    throw new HedgerowError(
+      'invalid-argument',
+      'backup.export: from must be a whole number of bytes',
+    );
   }
   if (branches !== undefined && typeof branches !== 'boolean' && !Array.isArray(branches)) {
     throw new HedgerowError(
       'invalid-argument',
-      'export: branches must be an array of names, or true for all',
+      'backup.export: branches must be an array of names, or true for all',
     );
   }
   const holds: Hold[] = [];

@@ -72,7 +72,7 @@ export async function inspect(
   }
 }
 
-/** See `db.verify()`. */
+/** See `db.health.verify()`. */
 export async function verifyOpen(
   { pins, shared }: BranchHead,
   options: VerifyOptions,

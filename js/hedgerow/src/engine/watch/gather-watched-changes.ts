@@ -2,12 +2,11 @@ import { freezeShared } from '../../base/freeze-shared.js';
 import { compareKeys } from '../../base/key.js';
 import { encodeRange, type KeyRange } from '../../base/range.js';
 import type { Slicer } from '../../base/slicer.js';
-import type { Engine } from '../../core/engine.js';
 import type { IndexEntry } from '../../core/indexes/index-entries.js';
 import type { Host } from '../../core/operation-host.js';
 import type { BranchHead, HeldHead } from '../history/branch-head.js';
 import { type Change, changeAt, startDiff, widthAt } from '../read/decode-diff.js';
-import { blocks, type Decode } from '../read/scan.js';
+import { blocks } from '../read/scan.js';
 import { IntervalTree } from './interval-tree.js';
 import { type Interval, intervalOf, intervalToRange, isEmpty } from './key-interval.js';
 
@@ -30,37 +29,11 @@ const RUN = 2048;
 
 /** An interval of rows that receives their changes. */
 export interface Taker<Watcher> extends Interval {
-  /** Whether it takes only the kinds and keys of changes. */
-  readonly isKeysOnly?: boolean;
-  take(change: Change, touched: Set<IntervalGatherer<Watcher>>): void;
+  take(change: Change, touched: Set<ChangeGatherer<Watcher>>): void;
 }
 
-/** Gathers the changes of one interval in a pass. Watchers of the same interval share it. */
-export interface IntervalGatherer<Watcher> extends Taker<Watcher> {
-  readonly watchers: Set<Watcher>;
-  /** Takes the change of an entry of an index. */
-  takeAt(position: string, change: Change, touched: Set<IntervalGatherer<Watcher>>): void;
-  /** Returns and forgets the result for watchers; they do not receive an empty array. */
-  finish(slicer: Slicer): Promise<readonly unknown[]> | readonly unknown[];
-  drop(): void;
-}
-
-/** Turns changes into other results for watchers: code that is loaded later. */
-export interface WatchTally<Watcher> {
-  /** Returns the first result, at the commit where the watcher begins. */
-  begin(
-    host: Host,
-    branchHead: BranchHead,
-    watcher: Watcher,
-    commitBytes: Uint8Array,
-  ): Promise<unknown[]>;
-  gather(interval: Interval): IntervalGatherer<Watcher>;
-  /** Reads the output of a diff, without parts that no taker wants. */
-  decode(engine: Engine, takers: IntervalTree<Taker<Watcher>>): unknown[];
-}
-
-/** The changes of one interval in a pass, in their order. */
-export class ChangeGatherer<Watcher> implements IntervalGatherer<Watcher> {
+/** The changes of one interval in a pass, in their order. Watchers of the same interval share it. */
+class ChangeGatherer<Watcher> implements Taker<Watcher> {
   readonly low: string;
   readonly high: string | undefined;
   readonly watchers = new Set<Watcher>();
@@ -73,16 +46,18 @@ export class ChangeGatherer<Watcher> implements IntervalGatherer<Watcher> {
     this.high = high;
   }
 
-  take(change: Change, touched: Set<IntervalGatherer<Watcher>>): void {
+  take(change: Change, touched: Set<ChangeGatherer<Watcher>>): void {
     if (this.#changes.push(freezeShared(change)) === 1) touched.add(this);
   }
 
-  takeAt(position: string, change: Change, touched: Set<IntervalGatherer<Watcher>>): void {
+  /** Takes the change of an entry of an index. */
+  takeAt(position: string, change: Change, touched: Set<ChangeGatherer<Watcher>>): void {
     this.#positions ??= [];
     this.#positions.push(position);
     this.take(change, touched);
   }
 
+  /** Returns and forgets the changes; watchers do not receive an empty array. */
   async finish(slicer: Slicer): Promise<readonly Change[]> {
     const [changes, positions] = [this.#changes, this.#positions];
     this.drop();
@@ -123,15 +98,15 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
   readonly low: string;
   readonly high: string | undefined;
   readonly #space: Space;
-  readonly #matcher: IntervalTree<IntervalGatherer<Watcher>>;
+  readonly #matcher: IntervalTree<ChangeGatherer<Watcher>>;
 
-  constructor(space: Space, ranges: Iterable<IntervalGatherer<Watcher>>) {
+  constructor(space: Space, ranges: Iterable<ChangeGatherer<Watcher>>) {
     ({ low: this.low, high: this.high } = intervalOf(space.rows));
     this.#space = space;
     this.#matcher = new IntervalTree(ranges);
   }
 
-  take(change: Change, touched: Set<IntervalGatherer<Watcher>>): void {
+  take(change: Change, touched: Set<ChangeGatherer<Watcher>>): void {
     const { key } = change;
     const space = this.#space;
     const oldEntries = 'oldValue' in change ? space.entriesOf(key, change.oldValue) : [];
@@ -151,34 +126,28 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
 }
 
 /** The subject of a watch. */
-export interface WatchSubject<Watcher> {
+export interface WatchSubject {
   readonly interval: Interval;
-  /** Absent for a watcher of changes. */
-  readonly tally: WatchTally<Watcher> | undefined;
   /** The watched index; `undefined` for a watch of rows. */
   readonly space: Space | undefined;
 }
 
 /** One pass over the changes between two commits. Gives each change to the ranges that contain it. */
-export class Pass<Watcher extends WatchSubject<Watcher>> {
+export class Pass<Watcher extends WatchSubject> {
   readonly #matcher: IntervalTree<Taker<Watcher>>;
-  readonly #decode: Decode | undefined;
   /** The ranges that had changes. */
-  readonly touched = new Set<IntervalGatherer<Watcher>>();
+  readonly touched = new Set<ChangeGatherer<Watcher>>();
 
   constructor(watchers: Iterable<Watcher>) {
-    const spaces = new Map<Space | undefined, Map<string, IntervalGatherer<Watcher>>>();
-    let other: WatchTally<Watcher> | undefined;
+    const spaces = new Map<Space | undefined, Map<string, ChangeGatherer<Watcher>>>();
     for (const watcher of watchers) {
-      const { interval, space, tally } = watcher;
+      const { interval, space } = watcher;
       if (isEmpty(interval)) continue;
-      other ??= tally;
-      const ranges = spaces.get(space) ?? new Map<string, IntervalGatherer<Watcher>>();
+      const ranges = spaces.get(space) ?? new Map<string, ChangeGatherer<Watcher>>();
       spaces.set(space, ranges);
       // A lone surrogate separates the bounds: no key, and so no bound, contains one.
-      const name = `${interval.low}\ud800${interval.high ?? '\ud800'}${tally ? '\ud800' : ''}`;
-      const range =
-        ranges.get(name) ?? tally?.gather(interval) ?? new ChangeGatherer<Watcher>(interval);
+      const name = `${interval.low}\ud800${interval.high ?? '\ud800'}`;
+      const range = ranges.get(name) ?? new ChangeGatherer<Watcher>(interval);
       ranges.set(name, range);
       range.watchers.add(watcher);
     }
@@ -187,9 +156,7 @@ export class Pass<Watcher extends WatchSubject<Watcher>> {
       if (space === undefined) takers.push(...ranges.values());
       else takers.push(new SpaceTaker(space, ranges.values()));
     }
-    const matcher = new IntervalTree(takers);
-    this.#matcher = matcher;
-    this.#decode = other && ((engine) => other.decode(engine, matcher));
+    this.#matcher = new IntervalTree(takers);
   }
 
   /** Drops all gathered changes. */
@@ -220,7 +187,7 @@ export class Pass<Watcher extends WatchSubject<Watcher>> {
       const start = async () => ({ op: await startDiff(host, branchHead, from, to, range) });
       low = undefined;
       let isFirst = true;
-      for await (const members of blocks(host, start, undefined, this.#decode)) {
+      for await (const members of blocks(host, start, undefined)) {
         slicer.begin();
         if (!isWanted()) return;
         let found: readonly Taker<Watcher>[] = [];

@@ -3,7 +3,7 @@
 import type { KeyRange } from '../../base/range.js';
 import type { IndexRange } from '../../core/indexes/index-entries.js';
 import type { Change } from '../read/decode-diff.js';
-import type { WatchSubject, WatchTally } from './gather-watched-changes.js';
+import type { WatchSubject } from './gather-watched-changes.js';
 import type { WatchedCommit } from './watched-commit.js';
 
 /** Options of a watch. */
@@ -30,19 +30,10 @@ export type WatchCallback<Value = unknown> = (
   at: { readonly root: string },
 ) => unknown;
 
-/** Gets the number of rows, or of entries of an index, and the root at which they were counted. */
-export type CountCallback = (count: number, at: { readonly root: string }) => unknown;
-
-/** Loads a `WatchTally`. */
-export type LoadTally = () => Promise<WatchTally<Watcher>>;
-
 /** The state of one watch. */
-export interface Watcher extends WatchSubject<Watcher> {
-  /** Set when the code of the tally is loaded. */
-  tally: WatchTally<Watcher> | undefined;
+export interface Watcher extends WatchSubject {
   readonly order: number;
   readonly range: KeyRange | IndexRange;
-  /** Gets changes, or the results of `tally`. */
   readonly callback: (told: never, at: { readonly root: string }) => unknown;
   readonly onError: ((error: unknown) => void) | undefined;
   readonly end: () => void;

@@ -19,7 +19,7 @@ import { Recovery } from './recovery-listeners.js';
 import { Tries } from './retry-policy.js';
 import { WatchedCommit } from './watched-commit.js';
 import { IndexSpace } from './watched-index.js';
-import type { LoadTally, Watcher, WatchOptions } from './watcher-types.js';
+import type { Watcher, WatchOptions } from './watcher-types.js';
 
 /** The share of a slice that gathering may use. */
 const PART_OF_SLICE = 0.25;
@@ -75,15 +75,11 @@ export class Watchers {
     if (this.#all.size > 0) this.#wake();
   }
 
-  /**
-   * Watches a range of rows or of an index; returns a function that ends the watch. With `load` the callback gets the
-   * sum of the numbers from the loaded `WatchTally`.
-   */
+  /** Watches a range of rows or of an index; returns a function that ends the watch. */
   watch(
     range: KeyRange | IndexRange,
     callback: (told: never, at: { readonly root: string }) => unknown,
     { initial = false, signal, onError }: Exactly<WatchOptions, 'initial' | 'signal' | 'onError'>,
-    load?: LoadTally,
   ): () => void {
     if (typeof callback !== 'function') {
       throw new HedgerowError('invalid-argument', 'watch: callback must be a function');
@@ -92,22 +88,16 @@ export class Watchers {
     indexes.encode(range);
     const index = isOfIndex(range) ? indexes.get(range.index) : undefined;
     const stop = () => this.#end(watcher);
-    let sum = 0;
-    const tellSum: Watcher['callback'] = ([number]: readonly number[], at) => {
-      sum += number ?? 0;
-      return callback(sum as never, at);
-    };
     const watcher: Watcher = {
       order: this.#order++,
       range,
       interval: intervalOf(isOfIndex(range) ? positionsOf(index as Index, range) : range),
       space: index && this.#spaceOf(index),
-      tally: undefined,
-      callback: load === undefined ? callback : tellSum,
+      callback,
       onError,
       end: () => signal?.removeEventListener('abort', stop),
       behind: undefined,
-      isBusy: initial || load !== undefined,
+      isBusy: initial,
       hasMissed: false,
       isOver: signal?.aborted === true,
     };
@@ -115,7 +105,7 @@ export class Watchers {
     signal?.addEventListener('abort', stop);
     if (watcher.isBusy) {
       this.#beginning.add(watcher);
-      void this.#begin(watcher, load);
+      void this.#begin(watcher);
     } else {
       const { commitBytes } = this.#branchHead.head;
       this.#add(watcher, commitBytes, () => this.#standAt(commitBytes));
@@ -213,20 +203,18 @@ export class Watchers {
     return !hasMissed || (behind !== undefined && this.#isAtMain(behind.commitBytes));
   }
 
-  /** Makes the first call, with all rows of the range or their number. The watcher continues from their commit. */
-  async #begin(watcher: Watcher, load?: LoadTally): Promise<void> {
+  /** Makes the first call, with all rows of the range. The watcher continues from their commit. */
+  async #begin(watcher: Watcher): Promise<void> {
     const tries = new Tries();
     const [host, branchHead] = [this.#host, this.#branchHead];
     while (!this.#isOver(watcher)) {
       let stand: WatchedCommit | undefined;
       try {
-        if (load !== undefined) watcher.tally = await load();
         const held = await (watcher.space?.hold() ?? branchHead.holdHead());
         const { commitBytes } = held.head;
         stand = new WatchedCommit(commitBytes, held);
-        const told =
-          (await watcher.tally?.begin(host, branchHead, watcher, commitBytes)) ??
-          (await rowsAt(host, branchHead, watcher, commitBytes, () => this.#isOver(watcher)));
+        const isOver = () => this.#isOver(watcher);
+        const told = await rowsAt(host, branchHead, watcher, commitBytes, isOver);
         if (this.#isOver(watcher)) return;
         this.#add(watcher, commitBytes, stand.use.bind(stand));
         this.#call(watcher, told, hex(commitBytes), stand);

@@ -2,7 +2,7 @@
 
 import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import { isPlain, kindOf } from '../../base/runtime-type-checks.js';
+import { isPlain, kindOf, shownAs } from '../../base/runtime-type-checks.js';
 import type { IndexDefinitions } from '../../core/indexes/index-set.js';
 import type { Run, Transaction } from '../../engine/transaction/transaction.js';
 import type { Snapshot } from '../snapshot.js';
@@ -32,8 +32,9 @@ export class TableSet {
     this.specs = Object.entries(tables).map(([name, table]) => {
       const definition = (table as { definition?: unknown } | undefined)?.definition;
       if (!isPlain(definition)) throwTableError(name, 'a table is what table() returns');
-      // Only snapshots, which are made later, have `release`; a handle with `then` could be taken for a promise.
-      if (/^(|then|release)$/.test(name)) throwTableError(name, 'this is no name for a table');
+      // `table` finds tables by their names. Only snapshots, which are made later, have `release`; a handle with `then` could be taken for a promise.
+      if (/^(|then|release|table)$/.test(name))
+        throwTableError(name, 'this is no name for a table');
       try {
         return new Spec(name, definition, ways);
       } catch (cause) {
@@ -66,11 +67,20 @@ export class TableSet {
     return all;
   }
 
+  #tableOf(handle: Store, name: unknown): unknown {
+    if (this.specs.some((spec) => spec.name === name)) return handle[name as keyof Store];
+    const all = this.specs.map((spec) => spec.name).join(', ');
+    const message = `table: there is no table ${shownAs(name)}, but ${all}`;
+    throw new HedgerowError('invalid-argument', message);
+  }
+
   /** Puts the tables on a handle. */
   attach(handle: Handle, migrations: Migrations | undefined, inner: unknown): void {
-    // After its constructor has ended.
-    if ('snapshot' in handle && migrations !== undefined) {
-      queueMicrotask(() => migrations.begin(handle));
+    if ('snapshot' in handle) {
+      // After the constructor of the handle has ended.
+      if (migrations !== undefined) queueMicrotask(() => migrations.begin(handle));
+      const table = (name: unknown) => this.#tableOf(handle, name);
+      Object.defineProperty(handle, 'table', { value: table });
     }
     for (const spec of this.specs) {
       if (spec.name in handle) {

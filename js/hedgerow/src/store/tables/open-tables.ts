@@ -54,7 +54,7 @@ export async function openTables(
   });
   const migrations = migrating && new migrating.Migrations(set.specs, calls);
   const indexes = set.indexes(options.indexes);
-  const needsIndexes = Object.keys(indexes).length > 0 || options.dropOtherIndexes;
+  const needsIndexes = Object.keys(indexes).length > 0 || Object(options.advanced).dropOtherIndexes;
   const wanted = needsIndexes ? { ...options, indexes } : options;
   const onHandle = (handle: object, inner?: unknown) => {
     migrations?.inner.set(handle, inner);

@@ -128,11 +128,11 @@ export class StoreTable extends TableReads {
     return new TableQuery(this.place).watch(callback, options);
   }
 
-  changesSinceFork(given: { readonly signal?: AbortSignal | undefined } = {}): Rows<RowChange> {
+  sinceFork(given: { readonly signal?: AbortSignal | undefined } = {}): Rows<RowChange> {
     const { name, prefix } = this.spec;
-    const { signal } = optionsOf(`${name}.changesSinceFork`, given, 'signal');
+    const { signal } = optionsOf(`${name}.sinceFork`, given, 'signal');
     const range = { ...buildKeyRange({ prefix }), signal };
-    return changesOfRows(this.spec, this.#db.changesSinceFork(range));
+    return changesOfRows(this.spec, this.#db.history.sinceFork(range));
   }
 
   source() {

@@ -15,6 +15,8 @@ import type { PatchOperation } from '../../engine/write/patch.js';
 import type { Source } from '../../engine/write/row-source.js';
 import type { Snapshot } from '../snapshot.js';
 import type { Store } from '../store.js';
+import type { StoreBranches } from '../store-branches.js';
+import type { StoreHistory } from '../store-history.js';
 import type { LoadOptions } from './bulk-load-rows.js';
 import type { MigrationTrial } from './migrate/migrate-rows-in-batches.js';
 import type { MigrationProgress } from './migrate/migrator.js';
@@ -231,8 +233,8 @@ export interface TableHandle<
     put(row: Input): PatchOperation;
     del(key: Key): PatchOperation;
   };
-  /** Returns the changes of rows since this branch was forked or last merged, as `changesSinceFork` of a store. */
-  changesSinceFork(options?: {
+  /** Returns the changes of rows since this branch was forked or last merged, as `history.sinceFork` of a store. */
+  sinceFork(options?: {
     readonly signal?: AbortSignal | undefined;
   }): Rows<ChangeOf<Row, Definition>>;
   /**
@@ -271,18 +273,30 @@ export type TransactionWith<T extends Tables> = Transaction & {
   readonly [Name in keyof T]: TransactionOf<T[Name]>;
 };
 
-/** The calls of a store that give handles with tables. */
-interface HandleCalls<T extends Tables> extends Store {
-  snapshot(): SnapshotWith<T>;
-  branch(name: string, options?: BranchOptions): Promise<StoreWith<T>>;
-  transaction<Result>(
-    body: (tx: TransactionWith<T>) => Result | PromiseLike<Result>,
-    options?: TransactionOptions,
-  ): Promise<Result>;
+/** The branches of a store with tables. */
+interface BranchesWith<T extends Tables> extends StoreBranches {
+  open(name: string, options?: BranchOptions): Promise<StoreWith<T>>;
+}
+
+/** The history of a store with tables. */
+interface HistoryWith<T extends Tables> extends StoreHistory {
   commit<Result>(
     body: (tx: TransactionWith<T>) => Result | PromiseLike<Result>,
     options?: CommitOptions,
   ): Promise<CommitResult<Result>>;
+}
+
+/** The calls of a store that give handles with tables. */
+interface HandleCalls<T extends Tables> extends Store {
+  readonly branches: BranchesWith<T>;
+  readonly history: HistoryWith<T>;
+  /** Returns the table of this name, as the member of this name is. */
+  table<Name extends keyof T & string>(name: Name): HandleOf<T[Name]>;
+  snapshot(): SnapshotWith<T>;
+  transaction<Result>(
+    body: (tx: TransactionWith<T>) => Result | PromiseLike<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>;
 }
 
 /** A store, or a branch, with tables. */

@@ -108,7 +108,7 @@ export class Link {
     return { ...this.#traffic };
   }
 
-  /** The branch that has the last seen rows of the remote: read it by `db.branch(link.originName)`. */
+  /** The branch that has the last seen rows of the remote: read it by `db.branches.open(link.originName)`. */
   get originName(): string {
     return originOf(this.name);
   }
@@ -170,8 +170,8 @@ export class Link {
   }
 
   /**
-   * Repairs the store: fetches only the chunks that `db.verify()` finds damaged, and ends at the same root. For chunks
-   * that the remote lacks, such as chunks of rows that were never pushed, it does what `db.repair(options)` does. With
+   * Repairs the store: fetches only the chunks that `db.health.verify()` finds damaged, and ends at the same root. For chunks
+   * that the remote lacks, such as chunks of rows that were never pushed, it does what `db.health.repair(options)` does. With
    * `remote` it repairs the remote, too.
    */
   async repair(options: LinkRepairOptions = {}): Promise<LinkRepairResult> {

@@ -46,7 +46,7 @@ export class RestLink {
     this.#loop = new SingleSyncLoop(context.store, this.#leases);
   }
 
-  /** The branch with the rows of the server as they are known here: read it by `db.branch(server.originName)`. */
+  /** The branch with the rows of the server as they are known here: read it by `db.branches.open(server.originName)`. */
   get originName(): string {
     return originOf(this.name);
   }

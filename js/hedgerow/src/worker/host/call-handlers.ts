@@ -94,14 +94,14 @@ export const ANSWERS: { readonly [A in AnswerKind]: AnswerHandler } = {
     answerCall();
   },
   async exportHandle(last, _, { hold, answerCall }) {
-    const made = (await invokeLast(last)) as Awaited<ReturnType<Store['export']>>;
+    const made = (await invokeLast(last)) as Awaited<ReturnType<Store['backup']['export']>>;
     hold('export', made, () => made.release());
     answerCall({ root: made.root, branches: made.branches, bytes: made.bytes });
   },
   async run(last, _, { run, hold, answerCall }) {
     const result = await invokeLast({ ...last, args: [run, ...last.args] });
     if (last.name === 'transaction') return answerCall();
-    const { before, after, release } = result as Awaited<ReturnType<Store['commit']>>;
+    const { before, after, release } = result as Awaited<ReturnType<Store['history']['commit']>>;
     if (Object(last.args[0]).keep === true) hold('commit', {}, release);
     answerCall({ before, after });
   },

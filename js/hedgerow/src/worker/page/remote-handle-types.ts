@@ -1,5 +1,6 @@
 /** Types of the handles of a store in a worker: calls of a store and its tables, except for parts that cannot cross. */
 
+import type { RECOVERY } from '../../base/internal-symbols.js';
 import type { BranchOptions } from '../../engine/branches/branches.js';
 import type {
   CommitOptions,
@@ -12,6 +13,8 @@ import type {
   RevertResult,
   Snapshot,
   Store,
+  StoreBranches,
+  StoreHistory,
   SumTree,
   Transaction,
   TransactionOptions,
@@ -81,7 +84,6 @@ export type RemoteSumTree = Omit<SumTree, 'root' | 'name'> & {
 interface Reads extends Pick<Snapshot, 'get' | 'getMany' | 'has' | 'count' | 'at' | 'rank'> {
   scan: Snapshot['scan'];
   prove: Snapshot['prove'];
-  diff: Snapshot['diff'];
   sumTree(name: string): RemoteSumTree;
   /** A promise here: `await` works with a store of the page, too. */
   readonly root: Promise<string>;
@@ -104,21 +106,9 @@ type Same =
   | 'putMany'
   | 'deleteMany'
   | 'applyPatch'
-  | 'changes'
-  | 'changesSinceFork'
-  | 'branches'
-  | 'deleteBranch'
-  | 'switchTo'
-  | 'repair'
-  | 'verify'
-  | 'stats'
-  | 'compact'
   | 'health'
-  | 'onHealth'
-  | 'persist'
   | 'watch'
-  | 'watchCount'
-  | 'onRecovery';
+  | typeof RECOVERY;
 
 /** Options of a merge from a page: the function `onConflict` cannot cross. */
 export type RemoteMergeOptions = Omit<MergeOptions, 'onConflict'>;
@@ -133,49 +123,68 @@ export interface RemoteExport extends AsyncIterable<Uint8Array> {
   [Symbol.dispose](): void;
 }
 
-/** A store in a worker, without its tables. */
-export interface RemoteCalls<T extends Tables = Record<never, never>>
-  extends Reads,
-    Pick<Store, Same>,
-    RemoteHandle {
+/** The branches of a store in a worker. */
+export interface RemoteBranches<T extends Tables = Record<never, never>>
+  extends Pick<StoreBranches, 'list' | 'delete' | 'switchTo'> {
   /** A promise here: `await` works with a store of the page, too. */
-  readonly branchName: Promise<string>;
-  /** See `Store.snapshot`. */
-  snapshot(): RemoteSnapshot & { readonly [Name in keyof T]: ReaderOf<T[Name]> };
-  /** See `Store.branch`. */
-  branch(
+  readonly current: Promise<string>;
+  /** See `StoreBranches.open`. */
+  open(
     name: string,
     options?: Omit<BranchOptions, 'from'> & {
       readonly from?: string | RemoteSnapshot | undefined;
     },
   ): Promise<RemoteStore<T>>;
-  /** See `Store.merge`. */
+  /** See `StoreBranches.merge`. */
   merge(branch: string | RemoteCalls<T>, options?: RemoteMergeOptions): Promise<MergeResult>;
-  /** See `Store.previewMerge`. */
-  previewMerge<Value = unknown>(
+  /** See `StoreBranches.preview`. */
+  preview<Value = unknown>(
     branch: string | RemoteCalls<T>,
     options?: PreviewOptions,
   ): Promise<MergePreview<Value>>;
-  /** See `Store.resetTo`. */
-  resetTo(target: string | RemoteSnapshot): Promise<void>;
-  /** See `Store.revert`. */
+  /** See `StoreBranches.reset`. */
+  reset(target: string | RemoteSnapshot): Promise<void>;
+}
+
+/** The changes between commits of a store in a worker. */
+export interface RemoteHistory<T extends Tables = Record<never, never>>
+  extends Pick<StoreHistory, 'diff' | 'since' | 'sinceFork'> {
+  /** See `StoreHistory.commit`: the function runs here. */
+  commit<Result>(
+    body: (tx: RemoteTransaction<T>) => Result | PromiseLike<Result>,
+    options?: CommitOptions,
+  ): Promise<CommitResult<Result>>;
+  /** See `StoreHistory.revert`. */
   revert(
     before: string | RemoteSnapshot,
     after: string | RemoteSnapshot,
     options?: RemoteMergeOptions,
   ): Promise<RevertResult>;
-  /** See `Store.export`. */
+}
+
+/** Copies of a store in a worker. */
+export interface RemoteBackup {
+  /** See `StoreBackup.export`. */
   export(options?: ExportOptions): Promise<RemoteExport>;
+}
+
+/** A store in a worker, without its tables. */
+export interface RemoteCalls<T extends Tables = Record<never, never>>
+  extends Reads,
+    Pick<Store, Same>,
+    RemoteHandle {
+  readonly branches: RemoteBranches<T>;
+  readonly history: RemoteHistory<T>;
+  readonly backup: RemoteBackup;
+  /** Returns the table of this name, as the member of this name is. */
+  table<Name extends keyof T & string>(name: Name): HandleOf<T[Name]>;
+  /** See `Store.snapshot`. */
+  snapshot(): RemoteSnapshot & { readonly [Name in keyof T]: ReaderOf<T[Name]> };
   /** See `Store.transaction`: the function runs here. */
   transaction<Result>(
     body: (tx: RemoteTransaction<T>) => Result | PromiseLike<Result>,
     options?: TransactionOptions,
   ): Promise<Result>;
-  /** See `Store.commit`: the function runs here. */
-  commit<Result>(
-    body: (tx: RemoteTransaction<T>) => Result | PromiseLike<Result>,
-    options?: CommitOptions,
-  ): Promise<CommitResult<Result>>;
   /** Closes this handle: the whole connection, which leaves the store open for other pages, or a branch. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

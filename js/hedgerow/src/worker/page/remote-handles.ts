@@ -4,11 +4,11 @@
  */
 import { FOLLOW } from '../../base/follow-symbol.js';
 import { freezeShared } from '../../base/freeze-shared.js';
-import { isList, isPlain } from '../../base/runtime-type-checks.js';
+import { isList, isPlain, shownAs } from '../../base/runtime-type-checks.js';
 import type { RemoteHandle } from '../../live/types.js';
 import { weigh } from '../estimate-message-cost.js';
 import * as Tag from '../protocol.js';
-import { refuseFunction } from './argument-references.js';
+import { refuseArgument, refuseFunction } from './argument-references.js';
 import { LiveQueryMirror } from './live-query-mirror.js';
 import { makeReleasable } from './release-remote-handle.js';
 import { type HandleTarget, hold, ownOf } from './remote-handle-path.js';
@@ -52,11 +52,14 @@ function membersOf(kind: Tag.HandleKind): object {
       };
     } else if (Tag.isProperty(name)) {
       const get = function (this: object) {
-        return requestAnswer(ownOf(this), [name], gives);
+        const own = ownOf(this);
+        return Tag.isKind(gives)
+          ? handleOf({ ...own, kind: gives, path: [...own.path, [name]] })
+          : requestAnswer(own, [name], gives);
       };
       Object.defineProperty(members, name, { get });
     } else {
-      members[name] = function (this: object, ...args: unknown[]) {
+      members[Tag.memberOf(name)] = function (this: object, ...args: unknown[]) {
         return performCall(this, name, gives, args);
       };
     }
@@ -86,9 +89,17 @@ export function handleOf(own: HandleTarget): object {
     Object.defineProperty(made, 'op', { value: op });
   }
   if (path.length > 0) return made;
+  const handles = new Map<unknown, object>();
   for (const table of tables) {
     const value = handleOf({ ...own, kind: 'table', path: [[table]] });
     Object.defineProperty(made, table, { value, enumerable: true });
+    handles.set(table, value);
+  }
+  if (kind === 'store') {
+    const table = (name: unknown) =>
+      handles.get(name) ??
+      refuseArgument(`table: there is no table ${shownAs(name)}, but ${tables.join(', ')}`);
+    Object.defineProperty(made, 'table', { value: table });
   }
   return made;
 }

@@ -7,7 +7,7 @@ type Calls = Record<string, (...args: unknown[]) => unknown>;
 
 /** Runs a transaction: `transaction` or `commit`. Its function runs again when the worker asks. */
 export function runRemoteTransaction(
-  { link, target, tables }: HandleTarget,
+  { link, target, path, tables }: HandleTarget,
   name: string,
   [body, ...args]: unknown[],
   handleOf: HandleOf,
@@ -15,7 +15,7 @@ export function runRemoteTransaction(
   if (typeof body !== 'function') refuseFunction(name);
   let value: unknown;
   return new Promise((resolve, reject) => {
-    const id = link.call(target, [[name, ...args]], {
+    const id = link.call(target, [...path, [name, ...args]], {
       ok: (roots) => {
         const release = () => link.stop(id);
         resolve(name === 'commit' ? { ...(roots as object), value, release } : value);
@@ -55,7 +55,7 @@ export function updateRemoteRow(
   const body = (tx: Record<string, unknown>) =>
     update((table === undefined ? tx : tx[table]) as Calls);
   return runRemoteTransaction(
-    own,
+    { ...own, path: [] },
     'transaction',
     options === undefined ? [body] : [body, options],
     handleOf,

@@ -11,11 +11,11 @@ it('a handle does not take a view of the core from another handle, which would r
   const db = await open('closed branch', { storage });
   const other = await open('closed branch', { storage: shared });
   await db.put('of', 'main');
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put('of', 'draft');
-  const theirs = await other.branch('draft');
+  const theirs = await other.branches.open('draft');
   for (let round = 0; round < 10; round++) {
-    const twin = await db.branch('draft');
+    const twin = await db.branches.open('draft');
     await rest();
     // The queue of the tab is busy when the news come and the twin closes.
     let release = () => {};

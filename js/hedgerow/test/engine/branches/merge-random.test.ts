@@ -58,12 +58,12 @@ describe('random edits of branches in two tabs', () => {
     await first.putMany(edit(from, main, 0));
     const draft: Model = new Map(main);
     let base: Model = new Map(main);
-    await first.branch('draft');
+    await first.branches.open('draft');
     const handles: { name: 'main' | 'draft'; db: Store; isCollector: boolean }[] = [];
     for (const db of stores) {
       const isCollector = db === first;
       handles.push({ name: 'main', db, isCollector });
-      handles.push({ name: 'draft', db: await db.branch('draft'), isCollector });
+      handles.push({ name: 'draft', db: await db.branches.open('draft'), isCollector });
     }
     const rowsOf = { main: () => main, draft: () => draft };
     const held: { snap: ReturnType<Store['snapshot']>; rows: Model }[] = [];
@@ -75,7 +75,7 @@ describe('random edits of branches in two tabs', () => {
     for (let step = 0; step < 25; step++) {
       const { name, db, isCollector } = from.pick(handles);
       const rows = rowsOf[name]();
-      const twin = await from.pick(stores).branch(name);
+      const twin = await from.pick(stores).branches.open(name);
       const kind = from.below(9);
       begin({ branch: name, handle: stores.indexOf(db), kind: KINDS[kind] });
       switch (kind) {
@@ -98,7 +98,7 @@ describe('random edits of branches in two tabs', () => {
         case 4:
           if (!isCollector) break;
           tally.collections += 1;
-          await db.compact();
+          await db.health.compact();
           break;
         case 5: {
           const other = name === 'main' ? 'draft' : 'main';
@@ -106,7 +106,7 @@ describe('random edits of branches in two tabs', () => {
             [ours, theirs, undefined, 'decided'][key.length % 4];
           const expected = merged(base, rows, rowsOf[other](), decide);
           const asked: string[] = [];
-          const result = await db.merge(other, {
+          const result = await db.branches.merge(other, {
             onConflict: (conflict) => {
               asked.push(conflict.key);
               return decide(conflict);
@@ -136,7 +136,7 @@ describe('random edits of branches in two tabs', () => {
           if (one === undefined) break;
           expectSame(await one.snap.scan().toArray(), sorted(one.rows), 'snapshot');
           // A root that a snapshot of this handle or of another one holds.
-          await db.resetTo(one.snap.root);
+          await db.branches.reset(one.snap.root);
           one.snap.release();
           set(name, one.rows);
           tally.resets += 1;
@@ -155,7 +155,7 @@ describe('random edits of branches in two tabs', () => {
     }
     const fresh = await open('test', { storage });
     await expectStore(fresh, main, 'main');
-    await expectStore(await fresh.branch('draft'), draft, 'draft');
+    await expectStore(await fresh.branches.open('draft'), draft, 'draft');
     for (const db of [fresh, ...stores]) await db.close();
   }
 });

@@ -14,7 +14,7 @@ describe('the conflicts of a merge', () => {
     const db = await open('test', { storage: memory() });
     const bytes = Uint8Array.of(1, 2);
     await db.putMany(['a', 'b', 'c', 'd', 'e'].map((key): Entry => [key, { from: 'base' }]));
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.putMany([
       ['a', 'draft'],
       ['c', bytes],
@@ -29,7 +29,7 @@ describe('the conflicts of a merge', () => {
       ['new', 2],
     ]);
     await db.delete('c');
-    const error = await caught(db.merge('draft'));
+    const error = await caught(db.branches.merge('draft'));
     expect(error).toBeInstanceOf(HedgerowError);
     expect(error).toMatchObject({ code: 'conflict', retryable: true });
     const base = { from: 'base' };
@@ -44,7 +44,7 @@ describe('the conflicts of a merge', () => {
     // `onConflict` gets the same conflicts.
     const asked: Conflict[] = [];
     await caught(
-      db.merge('draft', {
+      db.branches.merge('draft', {
         onConflict: async (conflict) => {
           asked.push(conflict);
           if (asked.length === conflicts.length) throw new Error('seen');
@@ -60,10 +60,10 @@ describe('the conflicts of a merge', () => {
     const db = await open('test', { storage: memory() });
     const rows = (value: string) =>
       Array.from({ length: 250 }, (_, at): Entry => [`k${at}`, value]);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.putMany(rows('draft'));
     await db.putMany(rows('main'));
-    const { conflicts = [], message } = await caught(db.merge('draft'));
+    const { conflicts = [], message } = await caught(db.branches.merge('draft'));
     expect(conflicts.length).toBe(100);
     const keys = rows('')
       .map(([key]) => key)
@@ -77,7 +77,7 @@ describe('the conflicts of a merge', () => {
 
   it('are absent from other errors', async () => {
     const db = await open('test', { storage: memory() });
-    expect((await caught(db.merge('none'))).conflicts).toBeUndefined();
+    expect((await caught(db.branches.merge('none'))).conflicts).toBeUndefined();
     await db.close();
   });
 });
@@ -91,20 +91,20 @@ describe('the list of branches', () => {
       ['b', 1],
     ]);
     const base = db.root;
-    const draft = await db.branch('draft/ü%');
+    const draft = await db.branches.open('draft/ü%');
     await db.put('a', 'main');
     await draft.put('b', 'draft');
-    const child = await draft.branch('child');
+    const child = await draft.branches.open('child');
     await child.put('c', 'child');
-    const of = async (name: string) => (await db.branches()).find((one) => one.name === name);
-    expect(await db.branches()).toEqual([
+    const of = async (name: string) => (await db.branches.list()).find((one) => one.name === name);
+    expect(await db.branches.list()).toEqual([
       { name: 'main', root: db.root },
       { name: 'child', root: child.root, parent: 'draft/ü%', base: draft.root },
       { name: 'draft/ü%', root: draft.root, parent: 'main', base },
     ]);
     const review = async (name: string) => {
       const branch = await of(name);
-      const changes = await db.diff(branch?.base ?? '', branch?.root ?? '').toArray();
+      const changes = await db.history.diff(branch?.base ?? '', branch?.root ?? '').toArray();
       return changes.map(({ op, key }) => `${op} ${key}`);
     };
     // Without the later changes of the main branch.
@@ -113,10 +113,10 @@ describe('the list of branches', () => {
     // The base stays during later writes and collections.
     await db.putMany(Array.from({ length: 3000 }, (_, at): Entry => [`n${at}`, 'x'.repeat(99)]));
     await db.clear();
-    await db.compact();
+    await db.health.compact();
     expect(await review('draft/ü%')).toEqual(['change b']);
     // After a merge, only the changes since the merge.
-    await db.merge('draft/ü%', { onConflict: ({ theirs }) => theirs });
+    await db.branches.merge('draft/ü%', { onConflict: ({ theirs }) => theirs });
     expect((await of('draft/ü%'))?.base).toBe(draft.root);
     expect(await review('draft/ü%')).toEqual([]);
     await draft.put('later', 1);
@@ -124,8 +124,8 @@ describe('the list of branches', () => {
     await db.close();
     // Also after the store is opened again. A branch whose parent was deleted has no parent and base.
     const again = await open('test', { storage });
-    await again.deleteBranch('draft/ü%');
-    expect(await again.branches()).toEqual([
+    await again.branches.delete('draft/ü%');
+    expect(await again.branches.list()).toEqual([
       { name: 'main', root: again.root },
       { name: 'child', root: child.root },
     ]);

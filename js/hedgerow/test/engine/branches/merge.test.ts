@@ -18,7 +18,7 @@ describe('a merge', () => {
       Array.from({ length: 3000 }, (_, at): Entry => [`k${at}`, { at, text: 'x'.repeat(at % 90) }]),
     );
     await db.putMany([...rows]);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('k1', 'draft');
     await draft.delete('k2');
     await draft.put('new', new Uint8Array(30_000).fill(7));
@@ -27,33 +27,33 @@ describe('a merge', () => {
     rows.set('k1', 'draft').set('k3', 'main').set('new', new Uint8Array(30_000).fill(7));
     rows.delete('k2');
     rows.delete('k4');
-    const result = await db.merge('draft');
+    const result = await db.branches.merge('draft');
     expect(result).toEqual({ root: db.root, applied: 3, conflicts: 0 });
     await expectStore(db, rows);
-    expect(await db.merge(draft)).toEqual({ root: db.root, applied: 0, conflicts: 0 });
+    expect(await db.branches.merge(draft)).toEqual({ root: db.root, applied: 0, conflicts: 0 });
     // Only later changes; a key that both branches changed to the same value is no conflict.
     await db.put('k1', 'main again');
     await draft.put('k5', 'draft');
     await draft.put('k6', 'both');
     await db.put('k6', 'both');
-    expect(await db.merge(draft)).toMatchObject({ applied: 1, conflicts: 0 });
+    expect(await db.branches.merge(draft)).toMatchObject({ applied: 1, conflicts: 0 });
     rows.set('k1', 'main again').set('k5', 'draft').set('k6', 'both');
     await expectStore(db, rows);
     // The other direction is the same.
-    await draft.merge('main');
+    await draft.branches.merge('main');
     await expectStore(draft, rows);
-    await db.compact();
+    await db.health.compact();
     await draft.put('k7', 'draft');
-    await db.merge('draft');
+    await db.branches.merge('draft');
     await expectStore(db, rows.set('k7', 'draft'));
   });
 
   it('works with an empty branch on either side, and with all rows deleted', async () => {
     const db = await open('test', { storage: memory() });
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await db.put('a', 1);
     await draft.put('b', 2);
-    expect(await db.merge('draft')).toMatchObject({ applied: 1, conflicts: 0 });
+    expect(await db.branches.merge('draft')).toMatchObject({ applied: 1, conflicts: 0 });
     await expectStore(
       db,
       new Map([
@@ -61,15 +61,15 @@ describe('a merge', () => {
         ['b', 2],
       ]),
     );
-    const other = await db.branch('other');
+    const other = await db.branches.open('other');
     await other.clear();
     await db.put('c', 3);
-    expect(await db.merge('other')).toMatchObject({ applied: 2, conflicts: 0 });
+    expect(await db.branches.merge('other')).toMatchObject({ applied: 2, conflicts: 0 });
     await expectStore(db, new Map([['c', 3]]));
-    const empty = await db.branch('empty');
+    const empty = await db.branches.open('empty');
     await db.clear();
     await empty.put('d', 4);
-    await db.merge('empty');
+    await db.branches.merge('empty');
     await expectStore(db, new Map([['d', 4]]));
   });
 
@@ -77,7 +77,7 @@ describe('a merge', () => {
     const db = await open('test', { storage: memory() });
     const rows: Entry[] = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => [key, 0]);
     await db.putMany(rows);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.putMany([
       ['a', 'draft'],
       ['b', 'draft'],
@@ -93,18 +93,18 @@ describe('a merge', () => {
       ['e', 'same'],
     ]);
     await db.delete('c');
-    const before = [db.root, await all(db), await db.branches()];
-    await expectConflict(db.merge('draft'), ['a', 'b', 'c', 'd']);
+    const before = [db.root, await all(db), await db.branches.list()];
+    await expectConflict(db.branches.merge('draft'), ['a', 'b', 'c', 'd']);
     await expect(
-      db.merge('draft', {
+      db.branches.merge('draft', {
         onConflict: () => {
           throw new Error('mine');
         },
       }),
     ).rejects.toThrow('mine');
-    expect([db.root, await all(db), await db.branches()]).toEqual(before);
+    expect([db.root, await all(db), await db.branches.list()]).toEqual(before);
     const asked: Conflict[] = [];
-    const result = await db.merge('draft', {
+    const result = await db.branches.merge('draft', {
       onConflict: async (conflict) => {
         asked.push(conflict);
         const { key, ours, theirs } = conflict;
@@ -129,14 +129,14 @@ describe('a merge', () => {
         ['g', 'draft'],
       ]),
     );
-    expect(await db.merge('draft')).toMatchObject({ applied: 0, conflicts: 0 });
+    expect(await db.branches.merge('draft')).toMatchObject({ applied: 0, conflicts: 0 });
   });
 
   it('runs again when another writer commits first, and keeps the changes of both', async () => {
     const db = await open('test', { storage: memory() });
     const rows = Array.from({ length: 4000 }, (_, at): Entry => [`k${at}`, at]);
     await db.putMany(rows);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.putMany(rows.map(([key]): Entry => [key, 'draft']));
     await db.put('k0', 'main');
     let [isOver, puts] = [false, 0];
@@ -148,7 +148,7 @@ describe('a merge', () => {
       }
     })();
     let asked = 0;
-    const result = await db.merge('draft', {
+    const result = await db.branches.merge('draft', {
       onConflict: ({ theirs }) => {
         asked += 1;
         return theirs;
@@ -164,16 +164,16 @@ describe('a merge', () => {
   it('of branches without a common ancestor is refused', async () => {
     const db = await open('test', { storage: memory() });
     await db.put('a', 1);
-    const [one] = [await db.branch('one'), await db.branch('two')];
-    await expect(one.merge('two')).rejects.toMatchObject({ code: 'invalid-argument' });
-    const child = await one.branch('child');
+    const [one] = [await db.branches.open('one'), await db.branches.open('two')];
+    await expect(one.branches.merge('two')).rejects.toMatchObject({ code: 'invalid-argument' });
+    const child = await one.branches.open('child');
     await child.put('b', 2);
-    await expect(db.merge('child')).rejects.toMatchObject({ code: 'invalid-argument' });
-    await one.merge('child');
-    await db.merge(one);
+    await expect(db.branches.merge('child')).rejects.toMatchObject({ code: 'invalid-argument' });
+    await one.branches.merge('child');
+    await db.branches.merge(one);
     expect(await db.get('b')).toBe(2);
     const other = await open('test', { storage: memory() });
-    await expect(db.merge(other)).rejects.toMatchObject({ code: 'invalid-argument' });
+    await expect(db.branches.merge(other)).rejects.toMatchObject({ code: 'invalid-argument' });
   });
 
   it('with any failed storage call takes effect as a whole or not at all', async () => {
@@ -181,7 +181,7 @@ describe('a merge', () => {
     const storage = faulty(memory());
     const db = await open('test', { storage });
     await db.putMany(Array.from({ length: 500 }, (_, at): Entry => [`k${at}`, at]));
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     let round = 0;
     for (const when of ['before', 'after'] as const) {
       for (let at = 1; at <= 6; at++) {
@@ -191,7 +191,7 @@ describe('a merge', () => {
         const before = await db.get('k7');
         const error = new Error('for a test');
         storage.fail({ at: storage.calls() + at, when, error });
-        const made = await db.merge('draft').then(
+        const made = await db.branches.merge('draft').then(
           () => true,
           (cause: unknown) => {
             expect(cause).toBe(error);
@@ -203,7 +203,7 @@ describe('a merge', () => {
         const value = await db.get('k7');
         if (made) expect(value).toBe(round);
         else expect([before, round]).toContain(value);
-        await db.merge('draft');
+        await db.branches.merge('draft');
         expect(await db.get('k7')).toBe(round);
       }
     }

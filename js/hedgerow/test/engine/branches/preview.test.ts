@@ -36,8 +36,8 @@ function between(before: Iterable<Entry>, after: Iterable<Entry>): Change[] {
 describe('changesSinceFork', () => {
   it('has the changes of the branch, and no changes of the other branch', async () => {
     const db = await storeOf(ABC);
-    const draft = await db.branch('draft');
-    expect(await draft.changesSinceFork().toArray()).toEqual([]);
+    const draft = await db.branches.open('draft');
+    expect(await draft.history.sinceFork().toArray()).toEqual([]);
     await draft.putMany([
       ['b', 'draft'],
       ['d', 'draft'],
@@ -48,36 +48,36 @@ describe('changesSinceFork', () => {
       ['e', 'main'],
     ]);
     const expected = [change('b', 2, 'draft'), del('c', 3), add('d', 'draft')];
-    expect(await draft.changesSinceFork().toArray()).toEqual(expected);
-    expect(await draft.changesSinceFork({ gt: 'b' }).toArray()).toEqual(expected.slice(1));
-    expect(await draft.changesSinceFork().first()).toEqual(expected[0]);
+    expect(await draft.history.sinceFork().toArray()).toEqual(expected);
+    expect(await draft.history.sinceFork({ gt: 'b' }).toArray()).toEqual(expected.slice(1));
+    expect(await draft.history.sinceFork().first()).toEqual(expected[0]);
     // The same as `diff` from the base that `branches` returns.
-    const { base = '' } = (await db.branches()).find(({ name }) => name === 'draft') ?? {};
-    expect(await db.diff(base, draft.root).toArray()).toEqual(expected);
+    const { base = '' } = (await db.branches.list()).find(({ name }) => name === 'draft') ?? {};
+    expect(await db.history.diff(base, draft.root).toArray()).toEqual(expected);
   });
 
   it('starts again with each merge, in either direction', async () => {
     const db = await storeOf(ABC);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('d', 1);
     await db.put('e', 1);
-    await draft.merge('main');
+    await draft.branches.merge('main');
     // Changes that the draft has not passed on count; changes that it took do not.
-    expect(await draft.changesSinceFork().toArray()).toEqual([add('d', 1)]);
-    await db.merge('draft');
-    expect(await draft.changesSinceFork().toArray()).toEqual([]);
+    expect(await draft.history.sinceFork().toArray()).toEqual([add('d', 1)]);
+    await db.branches.merge('draft');
+    expect(await draft.history.sinceFork().toArray()).toEqual([]);
     await draft.delete('d');
-    expect(await draft.changesSinceFork().toArray()).toEqual([del('d', 1)]);
+    expect(await draft.history.sinceFork().toArray()).toEqual([del('d', 1)]);
   });
 
   it('of a branch of a branch starts at the second fork', async () => {
     const db = await storeOf(ABC);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('d', 1);
-    const inner = await draft.branch('draft/inner');
+    const inner = await draft.branches.open('draft/inner');
     await inner.put('e', 1);
-    expect(await inner.changesSinceFork().toArray()).toEqual([add('e', 1)]);
-    expect(await draft.changesSinceFork().toArray()).toEqual([add('d', 1)]);
+    expect(await inner.history.sinceFork().toArray()).toEqual([add('e', 1)]);
+    expect(await draft.history.sinceFork().toArray()).toEqual([add('d', 1)]);
   });
 
   it('works after the other branch was rewritten and compacted', async () => {
@@ -85,36 +85,36 @@ describe('changesSinceFork', () => {
     const rows = (round: number): Entry[] =>
       Array.from({ length: 2000 }, (_, at) => [`k${at}`, { at, round }]);
     await db.putMany(rows(0));
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('k7', 'draft');
     for (let round = 1; round < 5; round++) {
       await db.putMany(rows(round));
-      await db.compact();
+      await db.health.compact();
     }
-    expect(await draft.changesSinceFork().toArray()).toEqual([
+    expect(await draft.history.sinceFork().toArray()).toEqual([
       change('k7', { at: 7, round: 0 }, 'draft'),
     ]);
   });
 
   it('is refused without a fork', async () => {
     const db = await storeOf(ABC);
-    const draft = await db.branch('draft');
-    const inner = await draft.branch('inner');
+    const draft = await db.branches.open('draft');
+    const inner = await draft.branches.open('inner');
     const none = failure('invalid-argument', {
       message: expect.stringContaining('changesSinceFork: main'),
     } as never);
-    await expect(db.changesSinceFork().toArray()).rejects.toMatchObject(none);
-    await expect(inner.changesSinceFork({ index: 'x' } as never).toArray()).rejects.toMatchObject(
+    await expect(db.history.sinceFork().toArray()).rejects.toMatchObject(none);
+    await expect(inner.history.sinceFork({ index: 'x' } as never).toArray()).rejects.toMatchObject(
       failure('invalid-argument'),
     );
     await expect(
-      inner.changesSinceFork({ signal: AbortSignal.abort() }).toArray(),
+      inner.history.sinceFork({ signal: AbortSignal.abort() }).toArray(),
     ).rejects.toMatchObject(failure('aborted'));
-    await db.deleteBranch('draft');
-    await expect(inner.changesSinceFork().toArray()).rejects.toMatchObject(
+    await db.branches.delete('draft');
+    await expect(inner.history.sinceFork().toArray()).rejects.toMatchObject(
       failure('invalid-argument'),
     );
-    await expect(draft.changesSinceFork().toArray()).rejects.toMatchObject(
+    await expect(draft.history.sinceFork().toArray()).rejects.toMatchObject(
       failure('branch-not-found'),
     );
   });
@@ -123,7 +123,7 @@ describe('changesSinceFork', () => {
 describe('previewMerge', () => {
   async function both() {
     const db = await storeOf([...ABC, ['same', 0], ['gone', 0]]);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.putMany([
       ['a', 'theirs'],
       ['b', 'theirs'],
@@ -143,9 +143,9 @@ describe('previewMerge', () => {
   it('returns changes and conflicts without a write', async () => {
     const { db, draft } = await both();
     const [before, roots] = [await all(db), [db.root, draft.root]];
-    const branches = await db.branches();
+    const branches = await db.branches.list();
     for (const branch of ['draft', draft]) {
-      expect(await db.previewMerge(branch)).toEqual({
+      expect(await db.branches.preview(branch)).toEqual({
         changes: [change('a', 1, 'theirs'), add('d', 'theirs')],
         changed: 2,
         conflicts: [
@@ -156,30 +156,30 @@ describe('previewMerge', () => {
     }
     expect(await all(db)).toEqual(before);
     expect([db.root, draft.root]).toEqual(roots);
-    expect(await db.branches()).toEqual(branches);
-    await expect(db.merge('draft')).rejects.toMatchObject({
+    expect(await db.branches.list()).toEqual(branches);
+    await expect(db.branches.merge('draft')).rejects.toMatchObject({
       code: 'conflict',
-      conflicts: (await db.previewMerge('draft')).conflicts,
+      conflicts: (await db.branches.preview('draft')).conflicts,
     });
   });
 
   it('works from the branch, too, and is empty after a merge', async () => {
     const { db, draft } = await both();
-    const preview = await draft.previewMerge('main');
+    const preview = await draft.branches.preview('main');
     expect(preview.changes).toEqual([change('c', 3, 'ours')]);
     expect(preview.conflicts).toMatchObject([{ key: 'b', ours: 'theirs' }, { key: 'gone' }]);
-    await db.merge(draft, { onConflict: ({ ours }) => ours });
-    expect(await db.previewMerge('draft')).toEqual({ changes: [], changed: 0, conflicts: [] });
-    const back = await draft.previewMerge('main');
+    await db.branches.merge(draft, { onConflict: ({ ours }) => ours });
+    expect(await db.branches.preview('draft')).toEqual({ changes: [], changed: 0, conflicts: [] });
+    const back = await draft.branches.preview('main');
     expect(back.conflicts).toEqual([]);
-    expect(back.changed).toBe((await draft.merge('main')).applied);
+    expect(back.changed).toBe((await draft.branches.merge('main')).applied);
   });
 
   it('keeps the first `limit` changes, and all conflicts', async () => {
     const db = await storeOf();
     const keys = Array.from({ length: 2500 }, (_, at) => `k${String(at).padStart(4, '0')}`);
     await db.putMany(keys.map((key) => [`c${key}`, 0]));
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.putMany(keys.flatMap((key) => [[key, 1] as const, [`c${key}`, 1] as const]));
     await db.putMany(keys.map((key) => [`c${key}`, 2]));
     for (const [limit, kept] of [
@@ -188,7 +188,7 @@ describe('previewMerge', () => {
       [3, 3],
       [Number.POSITIVE_INFINITY, 2500],
     ] as const) {
-      const { changes, changed, conflicts } = await db.previewMerge('draft', { limit });
+      const { changes, changed, conflicts } = await db.branches.preview('draft', { limit });
       expect(changes.map(({ key }) => key)).toEqual(keys.slice(0, kept));
       expect([changed, conflicts.length]).toEqual([2500, 2500]);
     }
@@ -203,29 +203,29 @@ describe('previewMerge', () => {
       [stranger, 'invalid-argument'],
       [undefined, 'invalid-argument'],
     ] as const) {
-      await expect(db.previewMerge(branch as Store)).rejects.toMatchObject(failure(code));
-      await expect(db.merge(branch as Store)).rejects.toMatchObject(failure(code));
+      await expect(db.branches.preview(branch as Store)).rejects.toMatchObject(failure(code));
+      await expect(db.branches.merge(branch as Store)).rejects.toMatchObject(failure(code));
     }
     for (const options of [{ limit: -1 }, { limit: 1.5 }, { onConflict: () => 1 }] as never[]) {
-      await expect(db.previewMerge('draft', options)).rejects.toMatchObject(
+      await expect(db.branches.preview('draft', options)).rejects.toMatchObject(
         failure('invalid-argument'),
       );
     }
     await db.close();
-    await expect(db.previewMerge('draft')).rejects.toMatchObject(failure('closed'));
+    await expect(db.branches.preview('draft')).rejects.toMatchObject(failure('closed'));
   });
 
   it('holds no commit after it settles', async () => {
     const { db, draft } = await both();
     for (let at = 0; at < 10; at++) {
-      await db.previewMerge('draft');
-      await draft.changesSinceFork().toArray();
+      await db.branches.preview('draft');
+      await draft.history.sinceFork().toArray();
     }
     await draft.close();
-    await db.deleteBranch('draft');
+    await db.branches.delete('draft');
     await db.clear();
-    await db.compact();
-    expect((await db.stats()).chunks).toBeLessThan(3);
+    await db.health.compact();
+    expect((await db.health.stats()).chunks).toBeLessThan(3);
   });
 });
 
@@ -250,7 +250,7 @@ it('a preview equals the merge after it, for random histories of two tabs', asyn
     await first.putMany(edit(from, rows.main, 0));
     rows.draft = new Map(rows.main);
     let base: Model = new Map(rows.main);
-    const draft = await first.branch('draft');
+    const draft = await first.branches.open('draft');
     for (let round = 1; round < 8; round++) {
       for (let edits = from.below(4); edits > 0; edits--) {
         const name = from.pick(['main', 'draft'] as const);
@@ -264,21 +264,21 @@ it('a preview equals the merge after it, for random histories of two tabs', asyn
       }
       // The last common ancestor of the two is the last merged draft or main.
       begin({ round });
-      expectSame(await draft.changesSinceFork().toArray(), between(base, rows.draft), 'review');
+      expectSame(await draft.history.sinceFork().toArray(), between(base, rows.draft), 'review');
       const [into, name] = from.pick([
         [draft, 'main'],
         [first, 'draft'],
         [second, 'draft'],
       ] as const);
       const ours = rows[name === 'main' ? 'draft' : 'main'];
-      const preview = await into.previewMerge(name);
+      const preview = await into.branches.preview(name);
       const decide = ({ key, ours: own, theirs }: Conflict) =>
         [own, theirs, undefined, 'decided'][key.length % 4];
       const expected = merged(base, ours, rows[name], decide);
       expect(preview.conflicts.map(({ key }) => key).sort()).toEqual(expected.conflicts);
       const before = await all(into);
       const asked: Conflict[] = [];
-      const result = await into.merge(name, {
+      const result = await into.branches.merge(name, {
         onConflict: (conflict) => {
           asked.push(conflict);
           return decide(conflict);

@@ -51,7 +51,7 @@ function edit(from: Random, rows: Rows, stamp: number): [string, number | undefi
 const caught = <T>(call: Promise<T>) => call.catch((cause: Error) => cause);
 
 const write = (db: Store, edits: [string, number | undefined][], keep: boolean) =>
-  db.commit(
+  db.history.commit(
     (tx) => {
       for (const [key, n] of edits) n === undefined ? tx.delete(key) : tx.put(key, { n });
     },
@@ -93,7 +93,7 @@ describe('random commits and reverts of two handles', () => {
     const options = {
       storage: memory(),
       indexes: { n: { path: '/n' } },
-      sums: { total: { sum: '/n' } },
+      advanced: { sums: { total: { sum: '/n' } } },
     };
     const dbs = [await open('test', options), await open('test', options)] as const;
     const rows: Rows = new Map();
@@ -113,13 +113,13 @@ describe('random commits and reverts of two handles', () => {
         rows.set('k3', step);
         await db.put('k3', { n: step });
       } else if (kind === 'collect') {
-        await dbs[0].compact();
+        await dbs[0].health.compact();
       } else if (kind === 'together') {
         // A revert, and a write of other rows at the same time.
         tally.together += 1;
         const last = changes.at(-1) as Change;
         const [one, two] = step % 2 ? dbs : [dbs[1], dbs[0]];
-        const undoing = caught(one.revert(last.before, last.after));
+        const undoing = caught(one.history.revert(last.before, last.after));
         await Promise.all([undoing, two.put(`z${step}`, { n: step })]);
         const result = await undoing;
         rows.set(`z${step}`, step);
@@ -128,7 +128,7 @@ describe('random commits and reverts of two handles', () => {
         const [a, b] = kind === 'undo' ? [change.old, change.now] : [change.now, change.old];
         const [before, after] =
           kind === 'undo' ? [change.before, change.after] : [change.after, change.before];
-        expectOutcome(await caught(db.revert(before, after)), rows, b, a, change.isKept);
+        expectOutcome(await caught(db.history.revert(before, after)), rows, b, a, change.isKept);
       }
       // A handle sees its own edits at once.
       if (kind !== 'commit' && kind !== 'put') await hear(db, rows);
@@ -138,7 +138,7 @@ describe('random commits and reverts of two handles', () => {
       await hear(db, rows);
       await check(db, rows);
     }
-    expect((await dbs[1].verify({ checkIndexes: true })).faults).toEqual([]);
+    expect((await dbs[1].health.verify({ checkIndexes: true })).faults).toEqual([]);
     for (const db of dbs) await db.close();
   }
 

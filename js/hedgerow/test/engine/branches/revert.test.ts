@@ -6,13 +6,14 @@ import { tabs } from '../../support/models/merge-model.js';
 import { all, failure, storeOf } from '../../support/models/store-model.js';
 import { ABC, twoHandles } from '../../support/two-handles.js';
 
-const set = (db: Store, key: string, value: unknown) => db.commit((tx) => tx.put(key, value));
+const set = (db: Store, key: string, value: unknown) =>
+  db.history.commit((tx) => tx.put(key, value));
 
 describe('commit', () => {
   it('resolves to the value and the roots before and after', async () => {
     const db = await storeOf(ABC);
     const root = db.root;
-    const done = await db.commit(async (tx) => {
+    const done = await db.history.commit(async (tx) => {
       tx.put('a', 2);
       return tx.get('b');
     });
@@ -23,8 +24,8 @@ describe('commit', () => {
   it('resolves to one root when the store does not change', async () => {
     const db = await storeOf(ABC);
     const { root } = db;
-    expect(await db.commit(() => 7)).toMatchObject({ value: 7, before: root, after: root });
-    const same = await db.commit((tx) => {
+    expect(await db.history.commit(() => 7)).toMatchObject({ value: 7, before: root, after: root });
+    const same = await db.history.commit((tx) => {
       tx.put('a', 1);
       tx.delete('none');
     });
@@ -36,7 +37,7 @@ describe('commit', () => {
     const edits = Array.from({ length: 40 }, (_, at) => {
       const db = at % 2 ? one : two;
       const other = (at % 2 ? two : one).put(`other ${at % 7}`, at);
-      const done = db.commit(async (tx) => {
+      const done = db.history.commit(async (tx) => {
         tx.put('n', ((await tx.get<number>('n')) ?? 0) + 1);
         tx.put(`own ${at}`, at);
       });
@@ -46,7 +47,7 @@ describe('commit', () => {
     // The commits of other handles arrive a moment later.
     await expect.poll(() => one.get('n')).toBe(40);
     for (const [at, [{ before, after }]] of done.entries()) {
-      const changes = await one.diff(before, after).toArray();
+      const changes = await one.history.diff(before, after).toArray();
       expect(changes.map(({ key }) => key)).toEqual(['n', `own ${at}`]);
     }
   });
@@ -54,20 +55,20 @@ describe('commit', () => {
   it('has the head of its last run as the root before, when it runs again', async () => {
     const [one, two] = await twoHandles(ABC);
     let runs = 0;
-    const { before, after } = await one.commit(async (tx) => {
+    const { before, after } = await one.history.commit(async (tx) => {
       await tx.get('a');
       if (runs++ === 0) await two.put('a', 'theirs');
       tx.put('b', 'mine');
     });
     expect(runs).toBe(2);
-    const changes = await one.diff(before, after).toArray();
+    const changes = await one.history.diff(before, after).toArray();
     expect(changes).toEqual([{ op: 'change', key: 'b', oldValue: 2, newValue: 'mine' }]);
   });
 
   it('rejects with the error of its function, and makes no commit', async () => {
     const db = await storeOf(ABC);
     const { root } = db;
-    const thrown = db.commit((tx) => {
+    const thrown = db.history.commit((tx) => {
       tx.put('a', 5);
       throw new RangeError('mine');
     });
@@ -79,13 +80,13 @@ describe('commit', () => {
 describe('revert', () => {
   it('restores values and deleted rows, and removes inserted rows', async () => {
     const db = await storeOf(ABC);
-    const { before, after } = await db.commit((tx) => {
+    const { before, after } = await db.history.commit((tx) => {
       tx.put('a', 'changed');
       tx.delete('b');
       tx.put('d', 'new');
     });
     await db.put('e', 'of another');
-    const undone = await db.revert(before, after);
+    const undone = await db.history.revert(before, after);
     expect(undone).toEqual({ root: db.root, reverted: 3, kept: [] });
     expect(await all(db)).toEqual([...ABC, ['e', 'of another']]);
     await db.delete('e');
@@ -97,21 +98,21 @@ describe('revert', () => {
     const { before, after } = await set(one, 'a', 'mine');
     await two.putMany(Array.from({ length: 2000 }, (_, at) => [`n${at}`, at]));
     await two.delete('b');
-    expect(await two.revert(before, after)).toMatchObject({ reverted: 1, kept: [] });
+    expect(await two.history.revert(before, after)).toMatchObject({ reverted: 1, kept: [] });
     // The commits of other handles arrive a moment later.
     await expect.poll(() => one.getMany(['a', 'b', 'n7'])).toEqual([1, undefined, 7]);
   });
 
   it('keeps rows that were changed in the meantime, and returns them', async () => {
     const [one, two] = await twoHandles(ABC);
-    const { before, after } = await one.commit((tx) => {
+    const { before, after } = await one.history.commit((tx) => {
       for (const key of ['a', 'b', 'c', 'd', 'e']) tx.put(key, 'mine');
     });
     await two.put('a', 'theirs');
     await two.delete('b');
     await two.delete('d');
     await two.put('e', 'theirs');
-    const { reverted, kept } = await one.revert(before, after);
+    const { reverted, kept } = await one.history.revert(before, after);
     // `d` is already gone, as it was before.
     expect([reverted, kept]).toEqual([1, ['a', 'b', 'e']]);
     expect(await all(one)).toEqual([
@@ -123,12 +124,12 @@ describe('revert', () => {
 
   it('lets `onConflict` decide', async () => {
     const db = await storeOf(ABC);
-    const { before, after } = await db.commit((tx) => {
+    const { before, after } = await db.history.commit((tx) => {
       for (const key of ['a', 'b', 'c', 'd']) tx.put(key, 'mine');
     });
     for (const key of ['a', 'b', 'c', 'd']) await db.put(key, 'theirs');
     const asked: Conflict[] = [];
-    const undone = await db.revert(before, after, {
+    const undone = await db.history.revert(before, after, {
       onConflict: async (conflict) => {
         asked.push(conflict);
         const { key, ours, theirs } = conflict;
@@ -144,7 +145,7 @@ describe('revert', () => {
       ['c', 'other'],
     ]);
     const cause = new Error('mine');
-    const throwing = db.revert(after, before, {
+    const throwing = db.history.revert(after, before, {
       onConflict: () => {
         throw cause;
       },
@@ -155,15 +156,15 @@ describe('revert', () => {
 
   it('is undone by `revert(after, before)`', async () => {
     const db = await storeOf(ABC);
-    const { before, after } = await db.commit((tx) => {
+    const { before, after } = await db.history.commit((tx) => {
       tx.put('a', 'mine');
       tx.delete('b');
       tx.put('d', 4);
     });
     for (let round = 0; round < 3; round++) {
-      expect((await db.revert(before, after)).reverted).toBe(3);
+      expect((await db.history.revert(before, after)).reverted).toBe(3);
       expect(db.root).toBe(before);
-      expect((await db.revert(after, before)).reverted).toBe(3);
+      expect((await db.history.revert(after, before)).reverted).toBe(3);
       expect(db.root).toBe(after);
     }
   });
@@ -172,22 +173,22 @@ describe('revert', () => {
     const db = await storeOf(ABC);
     const { before, after } = await set(db, 'a', 'mine');
     const nothing = { root: after, reverted: 0, kept: [] };
-    expect(await db.revert(after, after)).toEqual(nothing);
-    expect(await db.revert(after, before)).toEqual(nothing);
+    expect(await db.history.revert(after, after)).toEqual(nothing);
+    expect(await db.history.revert(after, before)).toEqual(nothing);
     await db.put('a', 'theirs');
     const { root } = db;
-    expect(await db.revert(before, after)).toEqual({ root, reverted: 0, kept: ['a'] });
+    expect(await db.history.revert(before, after)).toEqual({ root, reverted: 0, kept: ['a'] });
     expect(db.root).toBe(root);
   });
 
   it('reverts the first change of a store, and a change that emptied it', async () => {
     const db = await open('test', { storage: memory() });
     const first = await set(db, 'a', 1);
-    await db.revert(first.before, first.after);
+    await db.history.revert(first.before, first.after);
     expect(await db.count()).toBe(0);
     await db.putMany(ABC);
-    const emptied = await db.commit((tx) => tx.deleteMany(['a', 'b', 'c']));
-    await db.revert(emptied.before, emptied.after);
+    const emptied = await db.history.commit((tx) => tx.deleteMany(['a', 'b', 'c']));
+    await db.history.revert(emptied.before, emptied.after);
     expect(await all(db)).toEqual(ABC);
   });
 
@@ -201,8 +202,10 @@ describe('revert', () => {
     ]);
     await db.putMany(new Blob(['["exact", 12345678901234567890.1234]\n']), { format: 'ndjson' });
     const { root } = db;
-    const { before, after } = await db.commit((tx) => tx.deleteMany(['bytes', 'large', 'exact']));
-    await db.revert(before, after);
+    const { before, after } = await db.history.commit((tx) =>
+      tx.deleteMany(['bytes', 'large', 'exact']),
+    );
+    await db.history.revert(before, after);
     expect(db.root).toBe(root);
     expect(await db.get('large')).toBe(large);
     expect(await db.get('bytes')).toEqual(bytes);
@@ -211,10 +214,14 @@ describe('revert', () => {
   it('updates indexes, sum trees and watchers in one call', async () => {
     const storage = memory();
     const indexes = { n: { path: '/n' } };
-    const db = await open('test', { storage, indexes, sums: { total: { sum: '/n' } } });
+    const db = await open('test', {
+      storage,
+      indexes,
+      advanced: { sums: { total: { sum: '/n' } } },
+    });
     await db.putMany(Array.from({ length: 50 }, (_, n) => [`k${n}`, { n }]));
     const total = db.sumTree('total').root.sum;
-    const { before, after } = await db.commit((tx) => {
+    const { before, after } = await db.history.commit((tx) => {
       for (let n = 0; n < 10; n++) tx.put(`k${n}`, { n: 1000 + n });
       tx.delete('k20');
     });
@@ -223,22 +230,22 @@ describe('revert', () => {
     const stop = db.watch({}, (changes) => {
       calls.push(changes.map(({ key }) => key));
     });
-    expect(await db.revert(before, after)).toMatchObject({ reverted: 11 });
+    expect(await db.history.revert(before, after)).toMatchObject({ reverted: 11 });
     while (calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     stop();
     expect(calls).toEqual([[...Array.from({ length: 10 }, (_, n) => `k${n}`), 'k20'].sort()]);
     expect(await db.count({ index: 'n', gte: 1000 })).toBe(0);
     expect(await db.scan({ index: 'n', gte: 20, lt: 32 }).keys().toArray()).toHaveLength(12);
     expect(db.sumTree('total').root.sum).toBe(total + 1n);
-    expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
+    expect((await db.health.verify({ checkIndexes: true })).faults).toEqual([]);
   });
 
   it('works on branches, and with roots of other branches', async () => {
     const db = await storeOf(ABC);
     const { before, after } = await set(db, 'a', 'mine');
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('b', 'of the draft');
-    await draft.revert(before, after);
+    await draft.history.revert(before, after);
     expect(await all(draft)).toEqual([
       ['a', 1],
       ['b', 'of the draft'],
@@ -246,7 +253,7 @@ describe('revert', () => {
     ]);
     expect(await db.get('a')).toBe('mine');
     const own = await set(draft, 'c', 'draft');
-    await db.revert(own.after, own.before);
+    await db.history.revert(own.after, own.before);
     expect(await db.get('c')).toBe('draft');
   });
 
@@ -256,13 +263,13 @@ describe('revert', () => {
     await db.put('a', 'mine');
     const after = db.snapshot();
     for (let at = 0; at < 5; at++) await db.putMany([['big', `${at}`.repeat(90_000)]]);
-    await db.compact();
-    expect((await db.revert(before, after)).reverted).toBe(1);
+    await db.health.compact();
+    expect((await db.history.revert(before, after)).reverted).toBe(1);
     expect(await db.get('a')).toBe(1);
     before.release();
-    await expect(db.revert(before, after)).rejects.toEqual(failure('closed'));
+    await expect(db.history.revert(before, after)).rejects.toEqual(failure('closed'));
     const other = await storeOf([]);
-    await expect(other.revert(after, after)).rejects.toEqual(failure('invalid-argument'));
+    await expect(other.history.revert(after, after)).rejects.toEqual(failure('invalid-argument'));
   });
 
   it('rejects with `missing-chunk` after a root was collected, and the store does not change', async () => {
@@ -270,10 +277,12 @@ describe('revert', () => {
     await db.putMany(Array.from({ length: 500 }, (_, at) => [`k${at}`, 'x'.repeat(400)]));
     const { before, after } = await set(db, 'k7', 'mine');
     await db.putMany(Array.from({ length: 500 }, (_, at) => [`k${at}`, 'y'.repeat(400)]));
-    await db.compact();
+    await db.health.compact();
     const { root } = db;
-    await expect(db.revert(before, after)).rejects.toEqual(failure('missing-chunk'));
-    await expect(db.revert('1'.repeat(64), after)).rejects.toEqual(failure('missing-chunk'));
+    await expect(db.history.revert(before, after)).rejects.toEqual(failure('missing-chunk'));
+    await expect(db.history.revert('1'.repeat(64), after)).rejects.toEqual(
+      failure('missing-chunk'),
+    );
     expect(db.root).toBe(root);
     await db.put('a', 2);
   });
@@ -285,27 +294,29 @@ describe('revert', () => {
       const fill = (char: string) =>
         db.putMany(Array.from({ length: 500 }, (_, at) => [`k${at}`, char.repeat(400)]));
       await fill('x');
-      const kept = await db.commit((tx) => tx.put('k7', 'mine'), { keep: true });
+      const kept = await db.history.commit((tx) => tx.put('k7', 'mine'), { keep: true });
       await fill('y');
-      await one.compact();
-      const { reverted, kept: others } = await db.revert(kept.before, kept.after);
+      await one.health.compact();
+      const { reverted, kept: others } = await db.history.revert(kept.before, kept.after);
       expect([reverted, others]).toEqual([0, ['k7']]);
       await db.put('k7', 'mine');
-      await one.compact();
-      expect((await db.revert(kept.before, kept.after)).reverted).toBe(1);
+      await one.health.compact();
+      expect((await db.history.revert(kept.before, kept.after)).reverted).toBe(1);
       expect(await db.get('k7')).toBe('x'.repeat(400));
       kept.release();
       kept.release();
       await fill('z');
-      await one.compact();
-      await expect(db.revert(kept.before, kept.after)).rejects.toEqual(failure('missing-chunk'));
+      await one.health.compact();
+      await expect(db.history.revert(kept.before, kept.after)).rejects.toEqual(
+        failure('missing-chunk'),
+      );
     }
-    expect((await one.verify()).faults).toEqual([]);
+    expect((await one.health.verify()).faults).toEqual([]);
   });
 
   it('ends when another tab never stops writing', async () => {
     const [one, two] = await twoHandles(ABC, tabs());
-    const { before, after } = await one.commit((tx) => tx.put('a', 'mine'), { keep: true });
+    const { before, after } = await one.history.commit((tx) => tx.put('a', 'mine'), { keep: true });
     let isOver = false;
     const putting = (async () => {
       for (let at = 0; !isOver; at++) {
@@ -315,8 +326,8 @@ describe('revert', () => {
       }
     })();
     for (let round = 0; round < 10; round++) {
-      expect((await one.revert(before, after)).reverted).toBe(1);
-      expect((await one.revert(after, before)).reverted).toBe(1);
+      expect((await one.history.revert(before, after)).reverted).toBe(1);
+      expect((await one.history.revert(after, before)).reverted).toBe(1);
     }
     isOver = true;
     await putting;
@@ -328,10 +339,10 @@ describe('revert', () => {
       const mine = async (tx: Transaction) => {
         for (let at = 0; at < 10; at++) tx.put(`k${at}`, 'mine');
       };
-      const { before, after } = await db.commit(mine, { keep: true });
+      const { before, after } = await db.history.commit(mine, { keep: true });
       await db.putMany(Array.from({ length: others }, (_, at) => [`other ${at}`, at]));
       const startMs = performance.now();
-      await db.revert(before, after);
+      await db.history.revert(before, after);
       return performance.now() - startMs;
     };
     await asked(10);

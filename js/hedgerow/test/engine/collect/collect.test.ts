@@ -39,13 +39,13 @@ describe('a collection', () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     for (let round = 0; round < 4; round++) await db.putMany(rows(isDeep ? 8000 : 3000, round));
-    const before = await db.stats();
+    const before = await db.health.stats();
     expect(before.liveBytes).toBeLessThan(before.storedBytes / 3);
-    const result = await db.compact();
+    const result = await db.health.compact();
     expect(result.bytesBefore).toBe(before.storedBytes);
     expect(result.bytesAfter).toBe(storedBytes(storage));
     expect(result.segmentsDeleted).toBeGreaterThan(0);
-    const after = await db.stats();
+    const after = await db.health.stats();
     expect(after.storedBytes).toBeLessThan(1.07 * after.liveBytes);
     expect([after.root, after.rows, after.liveBytes]).toEqual([
       before.root,
@@ -54,7 +54,7 @@ describe('a collection', () => {
     ]);
     const again = await open('test', { storage });
     expectSame(await all(again), rows(isDeep ? 8000 : 3000, 3));
-    expect((await db.compact()).segmentsDeleted).toBe(0);
+    expect((await db.health.compact()).segmentsDeleted).toBe(0);
   });
 
   it('frees the first rows of a watch and a count while they continue', async () => {
@@ -62,18 +62,16 @@ describe('a collection', () => {
     const db = await open('test', { storage });
     await db.putMany(rows(2000, 0));
     const rounds = new Set<unknown>();
-    const counts: number[] = [];
     const take = (changes: readonly Change[]) => {
       for (const { op, ...change } of changes)
         if ('newValue' in change) rounds.add((change.newValue as { round: number }).round);
     };
     db.watch({}, take, { initial: true });
-    db.watchCount({}, (count) => counts.push(count));
-    await expect.poll(() => [rounds.has(0), ...counts]).toEqual([true, 2000]);
+    await expect.poll(() => rounds.has(0)).toBe(true);
     await db.putMany(rows(2001, 1));
-    await expect.poll(() => [rounds.has(1), ...counts]).toEqual([true, 2000, 2001]);
-    await db.compact();
-    const { storedBytes: stored, liveBytes } = await db.stats();
+    await expect.poll(() => rounds.has(1)).toBe(true);
+    await db.health.compact();
+    const { storedBytes: stored, liveBytes } = await db.health.stats();
     expect(stored).toBeLessThan(1.2 * liveBytes);
   });
 
@@ -84,7 +82,7 @@ describe('a collection', () => {
     let most = 0;
     for (let round = 0; round < rounds; round++) {
       await db.putMany(rows(count, round));
-      const { liveBytes } = await db.stats();
+      const { liveBytes } = await db.health.stats();
       await within(settled(() => storedBytes(storage) <= 2 * liveBytes + (1 << 20)));
       most = Math.max(most, storedBytes(storage) / liveBytes);
     }
@@ -122,7 +120,7 @@ describe('a collection', () => {
     await expect(db.putMany(rows(count, 1))).rejects.toBe(error);
     storage.heal();
     expect(storedBytes(inner)).toBeGreaterThan(before + (2 << 20));
-    await db.compact();
+    await db.health.compact();
     expect(storedBytes(inner)).toBe(before);
     expectSame(await all(await open('test', { storage })), rows(1000, 0));
   });
@@ -136,8 +134,8 @@ describe('a collection', () => {
       Array.from({ length: 20 }, (_, at): Entry => [`v${at + 10}`, from.bytes(bytes * (at + 1))]),
     );
     for (const entries of values) await db.putMany(entries);
-    await db.compact();
-    const { liveBytes, storedBytes: stored } = await db.stats();
+    await db.health.compact();
+    const { liveBytes, storedBytes: stored } = await db.health.stats();
     expect(stored).toBeLessThan(1.07 * liveBytes);
     expectSame(await all(await open('test', { storage })), values[2]);
   });
@@ -153,7 +151,7 @@ describe('a collection', () => {
     };
     const db = await make();
     const start = storage.calls();
-    await db.compact();
+    await db.health.compact();
     const calls = storage.calls() - start;
     expect(calls).toBeGreaterThan(1);
     await db.close();
@@ -165,17 +163,17 @@ describe('a collection', () => {
       const again = await make();
       storage.fail({ at: storage.calls() + at, when, error });
       let cause: unknown;
-      await again.compact().catch((reason: unknown) => {
+      await again.health.compact().catch((reason: unknown) => {
         cause = reason;
         expect(reason).toBe(error);
       });
       storage.heal();
-      expect((await again.stats()).compactFailure).toBe(cause);
+      expect((await again.health.stats()).compactFailure).toBe(cause);
       expectSame(await all(again), rows(3000, 2));
       await again.put('k000000', 'new');
       storage.heal();
-      await again.compact();
-      const { liveBytes, storedBytes: stored, compactFailure } = await again.stats();
+      await again.health.compact();
+      const { liveBytes, storedBytes: stored, compactFailure } = await again.health.stats();
       expect(compactFailure).toBeUndefined();
       expect(stored).toBeLessThan(1.07 * liveBytes);
       await again.close();
@@ -201,8 +199,8 @@ describe('among several handles', () => {
     const storage = memory();
     const first = await open('test', { storage });
     const second = await open('test', { storage });
-    await first.compact();
-    await expect(second.compact()).rejects.toEqual(failure('blocked'));
+    await first.health.compact();
+    await expect(second.health.compact()).rejects.toEqual(failure('blocked'));
     await first.close();
     await within(untilItCollects(second));
   });
@@ -211,7 +209,7 @@ describe('among several handles', () => {
     const count = isDeep ? 20_000 : 6000;
     const storage = watched(memory());
     const collector = await open('test', { storage });
-    const reader = await open('test', { storage, cacheBytes: 0 });
+    const reader = await open('test', { storage, advanced: { cacheBytes: 0 } });
     for (let round = 0; round < 3; round++) {
       await collector.putMany(rows(count, round));
       const scan = reader.scan()[Symbol.asyncIterator]();
@@ -219,7 +217,7 @@ describe('among several handles', () => {
       const [[, { round: seenRound }]] = seen as [[string, { round: number }]];
       await collector.putMany(rows(count, round + 100));
       const own = all(reader);
-      const { segmentsDeleted } = await collector.compact();
+      const { segmentsDeleted } = await collector.health.compact();
       if (round > 0) expect(segmentsDeleted).toBeGreaterThan(0);
       for (let next = await scan.next(); !next.done; next = await scan.next())
         seen.push(next.value as Entry);
@@ -228,8 +226,8 @@ describe('among several handles', () => {
     }
     // Releases all pins.
     await reader.close();
-    await collector.compact();
-    const { liveBytes } = await collector.stats();
+    await collector.health.compact();
+    const { liveBytes } = await collector.health.stats();
     expect(storedBytes(storage)).toBeLessThan(1.07 * liveBytes);
   });
 
@@ -241,19 +239,19 @@ describe('among several handles', () => {
     const storage = memory();
     const collector = await open('test', { storage });
     await collector.putMany(rows(count, 0));
-    const other = await open('test', { storage, cacheBytes: 0 });
+    const other = await open('test', { storage, advanced: { cacheBytes: 0 } });
     await other.put('k000000', 'mine');
     await collector.putMany(rows(count, 1));
-    await collector.compact();
+    await collector.health.compact();
     expectSame(await other.get(middleKey), rows(count, 1)[middle]?.[1]);
     await collector.putMany(rows(count, 2));
-    await collector.compact();
+    await collector.health.compact();
     await other.put(laterKey, 'mine');
     await collector.putMany(rows(count, 3));
-    await collector.compact();
+    await collector.health.compact();
     expect(await other.count({ lt: middleKey })).toBe(middle);
     await collector.putMany(rows(count, 4));
-    await collector.compact();
+    await collector.health.compact();
     await other.delete(laterKey);
     expect(await all(other)).toHaveLength(count - 1);
   });
@@ -274,10 +272,10 @@ describe('among several handles', () => {
     const load = other.putMany(source());
     await within(settled(() => storage.stored.size > 3));
     await collector.put('a', 1);
-    expect((await collector.compact()).segmentsDeleted).toBe(0);
+    expect((await collector.health.compact()).segmentsDeleted).toBe(0);
     open_();
     await load;
-    await collector.compact();
+    await collector.health.compact();
     expect(await all(await open('test', { storage }))).toHaveLength((isDeep ? 30_000 : 24_000) + 2);
   });
 
@@ -306,7 +304,7 @@ describe('among several handles', () => {
     const load = db.putMany(source());
     await within(settledAfter(200));
     expect(inner.stored.size).toBe(0);
-    await within(db.compact());
+    await within(db.health.compact());
     await load;
     expectSame(await all(await open('test', { storage: inner })), entries);
   });
@@ -318,7 +316,7 @@ describe('among several handles', () => {
 
 async function untilItCollects(db: Store): Promise<void> {
   for (;;) {
-    const result = await db.compact().catch(() => undefined);
+    const result = await db.health.compact().catch(() => undefined);
     if (result !== undefined) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -328,7 +326,9 @@ async function untilItCollects(db: Store): Promise<void> {
 async function session(from: Random, _seed: number, begin: BeginStep): Promise<void> {
   const storage = memory();
   const handles = await Promise.all(
-    [0, 1, 2].map(() => open('test', { storage, cacheBytes: from.below(2) * (64 << 20) })),
+    [0, 1, 2].map(() =>
+      open('test', { storage, advanced: { cacheBytes: from.below(2) * (64 << 20) } }),
+    ),
   );
   const own = (who: number, at: number) => `${who}/${String(at).padStart(4, '0')}`;
   const models = [0, 1, 2].map(() => new Map<string, unknown>());
@@ -346,8 +346,8 @@ async function session(from: Random, _seed: number, begin: BeginStep): Promise<v
   };
   await within(Promise.all([0, 1, 2].map(worker)), 50_000);
   const expected = sorted(models.flatMap((model) => [...model]));
-  for (const db of handles) await db.compact().catch(() => {});
-  const fresh = await open('test', { storage, cacheBytes: 0 });
+  for (const db of handles) await db.health.compact().catch(() => {});
+  const fresh = await open('test', { storage, advanced: { cacheBytes: 0 } });
   expectSame(await all(fresh), expected);
   await Promise.all([fresh, ...handles].map((db) => db.close()));
 }
@@ -399,6 +399,8 @@ async function act(
       break;
     }
     default:
-      await db.compact().catch((cause: unknown) => expect(cause).toEqual(failure('blocked')));
+      await db.health
+        .compact()
+        .catch((cause: unknown) => expect(cause).toEqual(failure('blocked')));
   }
 }

@@ -108,7 +108,7 @@ describe('while writers never rest', () => {
       const db = await open('test', { storage });
       await db.putMany(rows(0));
       await work(db, 12);
-      const { liveBytes } = await db.stats();
+      const { liveBytes } = await db.health.stats();
       const written = storage.written.flatMap(({ segments }) => segments);
       const bytes = written.reduce((sum, { segmentBytes }) => sum + segmentBytes.length, 0);
       console.log(

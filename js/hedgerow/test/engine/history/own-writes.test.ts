@@ -88,7 +88,7 @@ describe.each(Object.entries(READS))('%s', (_, [read, expected]) => {
 
   it('does not wait for other keys or for another handle', async () => {
     const { db, storage } = await opened();
-    const other = await db.branch('other');
+    const other = await db.branches.open('other');
     let proceed = () => {};
     storage.hooks.write = () =>
       new Promise<void>((resolve) => {
@@ -147,7 +147,7 @@ it('a waiting read is refused when the store closes', async () => {
 
 it('reads inside of a transaction that blocks others see a put, too', async () => {
   const { db } = await opened();
-  const other = await db.branch('main');
+  const other = await db.branches.open('main');
   let runs = 0;
   const seen = await db.transaction(async (tx) => {
     await tx.get('a');

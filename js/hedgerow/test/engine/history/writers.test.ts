@@ -289,8 +289,8 @@ it('no writer relies on segments of an aborted load', async () => {
     const loading = one.putMany(source(), { signal: abort.signal });
     loading.catch(() => {});
     while (storage.written.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-    const other = await open('test', { storage, cacheBytes });
-    expect((await other.stats()).segments).toBeGreaterThan(0);
+    const other = await open('test', { storage, advanced: { cacheBytes } });
+    expect((await other.health.stats()).segments).toBeGreaterThan(0);
     await other.putMany(rows);
     abort.abort();
     await expect(loading).rejects.toEqual(failure('aborted'));

@@ -14,7 +14,7 @@ describe('stats', () => {
       const db = await open('test', { storage });
       await db.putMany(Array.from({ length: 5000 }, (_, at): Entry => [`k${at}`, textOf(at)]));
       const fresh = await open('test', { storage });
-      expect((await fresh.stats()).levels).toEqual((await db.stats()).levels);
+      expect((await fresh.health.stats()).levels).toEqual((await db.health.stats()).levels);
     },
   );
 });

@@ -40,7 +40,7 @@ describe('the first row', () => {
   });
 
   it('needs a read of one row, not of a block', async () => {
-    const db = await open('large', { storage: memory(), cacheBytes: 0 });
+    const db = await open('large', { storage: memory(), advanced: { cacheBytes: 0 } });
     const text = 'x'.repeat(300_000);
     await db.putMany(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((key) => [key, { key, text }]));
     const parse = JSON.parse;
@@ -109,11 +109,11 @@ describe('the first row', () => {
   it('exists for changes and for a diff', async () => {
     const db = await open('test', { storage: memory() });
     const { root } = db;
-    expect(await db.changes(root).first()).toBeUndefined();
+    expect(await db.history.since(root).first()).toBeUndefined();
     await db.putMany(ROWS);
     const first = { op: 'add', key: 'k0000', newValue: ROWS[0]?.[1] };
-    expect(await db.changes(root).first()).toEqual(first);
-    expect(await db.diff(root, db.root).first()).toEqual(first);
+    expect(await db.history.since(root).first()).toEqual(first);
+    expect(await db.history.diff(root, db.root).first()).toEqual(first);
   });
 
   it('fails as a scan does, and leaves no hold', async () => {
@@ -126,9 +126,9 @@ describe('the first row', () => {
     );
     for (let at = 0; at < 20; at++) await db.scan().first();
     await db.deleteMany(ROWS.map(([key]) => key));
-    const { segments } = await db.stats();
-    await db.compact();
-    expect((await db.stats()).segments).toBeLessThan(segments);
+    const { segments } = await db.health.stats();
+    await db.health.compact();
+    expect((await db.health.stats()).segments).toBeLessThan(segments);
     await db.close();
     await expect(db.scan().first()).rejects.toMatchObject(failure('closed'));
   });

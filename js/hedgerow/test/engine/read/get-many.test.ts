@@ -47,7 +47,7 @@ describe('a read of many keys', () => {
     const writing = (async () => {
       for (let round = 1; !isOver; round++) {
         await putAll(db, round);
-        await db.compact();
+        await db.health.compact();
       }
     })();
     for (let read = 0; read < READS; read++) {

@@ -51,7 +51,7 @@ describe('a scan sees the old rows after', () => {
         ] as const) {
           const storage = memory();
           await (await open('test', { storage })).putMany(OLD);
-          const db = await open('test', { storage, cacheBytes });
+          const db = await open('test', { storage, advanced: { cacheBytes } });
           expectSame(await readAround(db, after, () => change(db), reverse), OLD);
           expect(isDeepStrictEqual(await all(db), OLD)).toBe(false);
         }
@@ -104,7 +104,7 @@ it('two scans of different commits run side by side', async () => {
 it('count, getMany and has read one commit, with any writes in the meantime', async () => {
   const storage = memory();
   await (await open('test', { storage })).putMany(OLD);
-  const db = await open('test', { storage, cacheBytes: 0 });
+  const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
   const keys = OLD.map(([key]) => key);
   const [count, many, has] = [db.count(), db.getMany(keys), db.has('k1')];
   const deleting = Promise.all(keys.map((key) => db.delete(key)));
@@ -123,9 +123,9 @@ it('a scan that is left early frees its hold', async () => {
   for (let round = 0; round < 300; round++) {
     for await (const _ of db.scan()) break;
   }
-  const before = (await db.stats()).memoryBytes;
+  const before = (await db.health.stats()).memoryBytes;
   for (let round = 0; round < 3000; round++) {
     for await (const _ of db.scan()) break;
   }
-  expect((await db.stats()).memoryBytes - before).toBeLessThan(4 << 20);
+  expect((await db.health.stats()).memoryBytes - before).toBeLessThan(4 << 20);
 });

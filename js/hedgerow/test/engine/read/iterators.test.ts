@@ -38,8 +38,8 @@ const READS: Record<string, Begin> = {
   'a scan of values': (db) => db.scan({ reverse: true }).values(),
   'a scan of an index': (db) => db.scan({ index: 'n' }),
   'a scan of a snapshot': (db) => db.snapshot().scan(),
-  'a diff': (db) => db.diff('0'.repeat(64), db.root),
-  changes: (db) => db.changes('0'.repeat(64)),
+  'a diff': (db) => db.history.diff('0'.repeat(64), db.root),
+  changes: (db) => db.history.since('0'.repeat(64)),
 };
 
 describe.each(Object.entries(READS))('%s that is read by hand', (_, begin) => {
@@ -69,8 +69,8 @@ describe.each(Object.entries(READS))('%s that is read by hand', (_, begin) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       collectGarbage();
       await new Promise((resolve) => setTimeout(resolve, 5));
-      await db.compact();
-      const { storedBytes, liveBytes } = await db.stats();
+      await db.health.compact();
+      const { storedBytes, liveBytes } = await db.health.stats();
       return storedBytes / liveBytes;
     };
     // Two generations of rows would be twice as much.
@@ -86,8 +86,8 @@ it('an iterator that has returned its last row has no hold, although it was not 
   );
   for (const iterator of iterators) expect((await iterator.next()).done).toBe(false);
   await db.putMany(rowsOf(2));
-  await db.compact();
-  const { storedBytes, liveBytes } = await db.stats();
+  await db.health.compact();
+  const { storedBytes, liveBytes } = await db.health.stats();
   expect(storedBytes / liveBytes).toBeLessThan(1.3);
   for (const iterator of iterators) expect((await iterator.next()).done).toBe(true);
   await db.close();
@@ -121,8 +121,8 @@ it('the entries of a sum tree can be read by hand, and are released', async () =
     await new Promise((resolve) => setTimeout(resolve, 5));
     collectGarbage();
     await new Promise((resolve) => setTimeout(resolve, 5));
-    await db.compact();
-    const { storedBytes, liveBytes } = await db.stats();
+    await db.health.compact();
+    const { storedBytes, liveBytes } = await db.health.stats();
     return storedBytes / liveBytes;
   };
   await expect.poll(ratio, { timeout: 10_000, interval: 10 }).toBeLessThan(1.3);

@@ -85,7 +85,7 @@ describe('the levels in stats()', () => {
     const storage = watched(memory());
     const db = await open('test', { storage });
     await db.putMany(rows(textOf));
-    const { levels, liveBytes, storedBytes } = await db.stats();
+    const { levels, liveBytes, storedBytes } = await db.health.stats();
     const held = heldIn(storage);
     const commit = find(held, db.root);
     const [tree] = commit.chunk.trees;
@@ -110,9 +110,9 @@ describe('the levels in stats()', () => {
     await db.put('large', random(1).bytes(200_000));
     await db.put('one-piece', random(2).bytes(20_000));
     for (let at = 0; at < ROWS; at += 500) await db.put(keyFor(at), { n: 7, text: 'changed' });
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('draft', random(3).bytes(100_000));
-    const { levels, liveBytes, storedBytes } = await db.stats();
+    const { levels, liveBytes, storedBytes } = await db.health.stats();
     const held = heldIn(storage);
     const commit = find(held, db.root);
     const others = commit.chunk.trees.filter(({ name }) => name !== 'r');
@@ -132,11 +132,11 @@ describe('the levels in stats()', () => {
 
   it('count rows alone: the live bytes include indexes and sum trees, which are in no level', async () => {
     const [plain, full] = await Promise.all(
-      [{}, { indexes: { byN: { path: '/n' } }, sums: { total: { sum: '/n' } } }].map(
+      [{}, { indexes: { byN: { path: '/n' } }, advanced: { sums: { total: { sum: '/n' } } } }].map(
         async (definitions) => {
           const db = await open('test', { storage: memory(), ...definitions });
           await db.putMany(rows(repeated));
-          return db.stats();
+          return db.health.stats();
         },
       ),
     );
@@ -150,8 +150,8 @@ describe('the levels in stats()', () => {
     const storage = watched(memory());
     const { db } = await lazy(remote, storage);
     await db.get(keyOf(10_000));
-    const { levels, liveBytes } = await db.stats();
-    const [leaves, whole] = [levels.at(-1), (await from.stats()).levels.at(-1)];
+    const { levels, liveBytes } = await db.health.stats();
+    const [leaves, whole] = [levels.at(-1), (await from.health.stats()).levels.at(-1)];
     expect(leaves?.storedBytes).toBeGreaterThan(0);
     expect(leaves?.storedBytes).toBeLessThan((whole?.storedBytes ?? 0) / 2);
     expect(leaves?.nodes).toBeLessThanOrEqual(whole?.nodes ?? 0);

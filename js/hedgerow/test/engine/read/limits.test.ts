@@ -76,7 +76,7 @@ const places: Record<string, (db: Store, options: Options) => Promise<number>> =
   'the values of a store': (db, options) => counts((how) => db.scan(how).values(), options),
   'a snapshot': (db, options) => counts((how) => db.snapshot().scan(how), options),
   'a branch': async (db, options) => {
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     return counts((how) => draft.scan(how), options).finally(() => draft.close());
   },
   'a transaction': (db, options) =>

@@ -110,7 +110,7 @@ describe('numbers of rows', () => {
   it('count the commit that a snapshot or a branch reads', async () => {
     const db = await storeOf(rows);
     const snapshot: Snapshot = db.snapshot();
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     const gone = rows.filter((_, at) => at % 3 === 0).map(([key]) => key);
     const added = Array.from({ length: 500 }, (_, at): Entry => [`d/${at}`, at]);
     await db.deleteMany(gone);

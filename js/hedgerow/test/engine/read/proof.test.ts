@@ -59,7 +59,7 @@ describe('proofs of a store of several leaves', () => {
   });
 
   it('contain the nodes on the way and no other nodes', async () => {
-    const { levels } = await db.stats();
+    const { levels } = await db.health.stats();
     const most = levels.reduce((sum, { maxBytes }) => sum + maxBytes + 4, 100);
     expect((await db.prove('city/00300')).length).toBeLessThan(most);
   });

@@ -278,7 +278,7 @@ it('reads have the same results from storage, with almost no cache', async () =>
     Array.from({ length: 6000 }, (_, at): Entry => [`k${(at * 7919) % 6000}`, `${at}`.repeat(99)]),
   );
   await writer.putMany(entries);
-  const db = await open('test', { storage, cacheBytes: 0 });
+  const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
   expectSame(await db.scan().toArray(), entries);
   expectSame(await db.scan({ reverse: true }).toArray(), entries.toReversed());
   const some = entries.filter((_, at) => at % 37 === 0);

@@ -33,15 +33,15 @@ describe('a snapshot of a tab that does not collect', () => {
     await collector.putMany(rows(4000, 2));
     const snap = other.snapshot();
     const count = snap.count();
-    await collector.compact();
+    await collector.health.compact();
     expect(await count).toBe(4001);
     for (let round = 3; round < 6; round++) await collector.putMany(rows(4000, round));
-    await collector.compact();
+    await collector.health.compact();
     expectSame(await snap.scan().toArray(), [...rows(4000, 1), ['own', 1]]);
     snap.release();
     await other.close();
-    await collector.compact();
-    const { storedBytes, liveBytes } = await collector.stats();
+    await collector.health.compact();
+    const { storedBytes, liveBytes } = await collector.health.stats();
     expect(storedBytes).toBeLessThan(1.3 * liveBytes);
   });
 
@@ -51,7 +51,7 @@ describe('a snapshot of a tab that does not collect', () => {
     await other.put('own', 1);
     await collector.putMany(rows(4000, 2));
     await collector.delete('own');
-    await collector.compact();
+    await collector.health.compact();
     const snap = other.snapshot();
     await expect(snap.get('k003999')).rejects.toMatchObject({ code: 'missing-chunk' });
     await expect(snap.scan().toArray()).rejects.toMatchObject({ code: 'missing-chunk' });
@@ -60,7 +60,7 @@ describe('a snapshot of a tab that does not collect', () => {
     // From now on its head is covered: the next snapshot is whole after any commits in between.
     await pause();
     for (let round = 3; round < 6; round++) await collector.putMany(rows(4000, round));
-    await collector.compact();
+    await collector.health.compact();
     using whole = other.snapshot();
     expectSame(await whole.scan().toArray(), rows(4000, 2));
   });
@@ -74,7 +74,7 @@ describe('a snapshot of a tab that does not collect', () => {
     const rewriting = (async () => {
       for (let round = 1; !isOver; round++) {
         await collector.putMany(rows(600, round));
-        await collector.compact();
+        await collector.health.compact();
       }
     })();
     let [taken, gone] = [0, 0];
@@ -138,17 +138,17 @@ describe('a collection', () => {
         meanwhile = async () => {
           looks += 1;
           if (looks !== at) return;
-          const branch = await other.branch('draft', { from: snap });
+          const branch = await other.branches.open('draft', { from: snap });
           // The ref may have moved by the time that the collector sees it.
           if (moves) await branch.put('more', 1);
           await other.close();
         };
-        const { segmentsDeleted } = await collector.compact();
+        const { segmentsDeleted } = await collector.health.compact();
         meanwhile = undefined;
         expect(looks).toBeGreaterThan(1);
         if (at === 2) expect(segmentsDeleted).toBeGreaterThan(0);
         const fresh = await open('test', { storage: inner });
-        const draft = await fresh.branch('draft');
+        const draft = await fresh.branches.open('draft');
         const expected = moves ? [...rows(3000, 1), ['more', 1]] : rows(3000, 1);
         expectSame(await all(draft), expected as Entry[], `look ${at}`);
         await fresh.close();
@@ -173,9 +173,9 @@ function bound(store: SegmentStore): SegmentStore {
 
 describe('after a trap', () => {
   it('snapshots and branches work again', async () => {
-    const db = await open('test', { storage: memory(), cacheBytes: 24 << 20 });
+    const db = await open('test', { storage: memory(), advanced: { cacheBytes: 24 << 20 } });
     await db.putMany(rows(2000, 1));
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('draft', 1);
     const snap = db.snapshot();
     await db.putMany(rows(2000, 2));
@@ -185,7 +185,7 @@ describe('after a trap', () => {
       trapIn(Number.POSITIVE_INFINITY);
       expect(await snap.get('k000007')).toMatchObject({ round: 1 });
       expect(await draft.get('draft')).toBe(1);
-      await db.compact();
+      await db.health.compact();
       expectSame(await snap.scan().toArray(), rows(2000, 1));
       expectSame(await all(draft), [['draft', 1], ...rows(2000, 1)]);
       expectSame(await all(db), rows(2000, 2));
@@ -217,7 +217,7 @@ describe('a transaction of a tab that does not collect', () => {
       await other.put('own', 1);
       await collector.putMany(rows(20_000, 3));
       await collector.delete('own');
-      await collector.compact();
+      await collector.health.compact();
       return runs;
     });
     expect(result).toBeGreaterThan(1);

@@ -27,7 +27,7 @@ it('a chunk of a later version makes a repair fail without a change', async () =
   const { root } = db;
   const written = storage.written.length;
   for (const salvage of [false, true]) {
-    await expect(db.repair({ salvage })).rejects.toEqual(
+    await expect(db.health.repair({ salvage })).rejects.toEqual(
       failure('unsupported-format', { chunk: '07'.repeat(32) }),
     );
   }

@@ -1,6 +1,6 @@
 /** A repair moves back to the newest commit that verifies, or salvages rows of the newest commit. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { HedgerowError, memory, open, type RepairResult, repair } from '../../../src/index.js';
+import { HedgerowError, memory, open, type RepairResult, repairStore } from '../../../src/index.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
 import {
@@ -55,7 +55,7 @@ async function expectHolds(rows: readonly Entry[], root: string): Promise<void> 
   const db = await reopened();
   expect(db.root).toBe(root);
   expectSame(await all(db), rows);
-  expect(await db.verify()).toMatchObject({ ok: true, rows: rows.length, root });
+  expect(await db.health.verify()).toMatchObject({ ok: true, rows: rows.length, root });
   await db.put('after', 1);
   await db.delete('after');
   expect(db.root).toBe(root);
@@ -69,16 +69,19 @@ describe('a sound store', () => {
     const written = storage.written.length;
     for (const salvage of [false, true]) {
       const done = { root, commitsDropped: 0, faults: [], lost: [], rowsLost: 0, others: [] };
-      expect(await db.repair({ salvage })).toEqual(done);
-      expect(await repair('test', { storage, salvage })).toEqual(done);
+      expect(await db.health.repair({ salvage })).toEqual(done);
+      expect(await repairStore('test', { storage, salvage })).toEqual(done);
     }
     expect(storage.written).toHaveLength(written);
   });
 
   it('stays empty if it is empty, and fails if it does not exist', async () => {
     const db = await open('empty', { storage });
-    expect(await db.repair({ salvage: true })).toMatchObject({ commitsDropped: 0, faults: [] });
-    await expect(repair('none', { storage })).rejects.toEqual(failure('store-not-found'));
+    expect(await db.health.repair({ salvage: true })).toMatchObject({
+      commitsDropped: 0,
+      faults: [],
+    });
+    await expect(repairStore('none', { storage })).rejects.toEqual(failure('store-not-found'));
   });
 });
 
@@ -110,8 +113,8 @@ describe('a repair moves back to the newest commit that verifies', () => {
       begin({ good, damaged: damaged.map(({ hash }) => hash) });
       damage(...damaged);
       const db = await open('test', { storage }).catch(() => undefined);
-      const wrong = await db?.verify();
-      const done = await (db ?? { repair: () => repair('test', { storage }) }).repair();
+      const wrong = await db?.health.verify();
+      const done = await (db ? db.health.repair() : repairStore('test', { storage }));
       expect(done).toMatchObject({ root: roots[good], lost: [], rowsLost: 0 });
       expect(done.commitsDropped).toBe(5 - good);
       expect(done.faults.length).toBeGreaterThan(0);
@@ -126,10 +129,16 @@ describe('a repair moves back to the newest commit that verifies', () => {
     const roots = await history();
     const commits = roots.map((root) => chunks(COMMIT).find(({ hash }) => hash === root)!);
     damage(commits[5]!);
-    expect(await repair('test', { storage })).toMatchObject({ root: roots[4], commitsDropped: 1 });
+    expect(await repairStore('test', { storage })).toMatchObject({
+      root: roots[4],
+      commitsDropped: 1,
+    });
     damage(commits[5]!, commits[4]!);
     // Drops the commit of the repair, the damaged commit before it, and the commit that it went back to.
-    expect(await repair('test', { storage })).toMatchObject({ root: roots[3], commitsDropped: 3 });
+    expect(await repairStore('test', { storage })).toMatchObject({
+      root: roots[3],
+      commitsDropped: 3,
+    });
     await expectHolds(rowsAfter(3), roots[3]!);
   });
 
@@ -137,7 +146,7 @@ describe('a repair moves back to the newest commit that verifies', () => {
     const roots = await history();
     const other = await reopened();
     damage(chunks(COMMIT).find(({ hash }) => hash === roots[5])!);
-    await repair('test', { storage });
+    await repairStore('test', { storage });
     await other.put('other', 1);
     expectSame(await all(other), sorted([...rowsAfter(4), ['other', 1]]));
     await expectHolds(sorted([...rowsAfter(4), ['other', 1]]), other.root);
@@ -151,7 +160,7 @@ describe('a repair moves back to the newest commit that verifies', () => {
     await db.close();
     damage(chunks(LEAF).find(({ segment }) => segment.segmentBytes.length > 100_000)!);
     // The commit of the first put verifies; the empty one after it does not count.
-    const done = await repair('test', { storage });
+    const done = await repairStore('test', { storage });
     expect(done.commitsDropped).toBe(2);
     await expectHolds([['a', 1]], done.root);
   });
@@ -165,8 +174,8 @@ describe('when no commit verifies', () => {
     const db = await reopened();
     const written = storage.written.length;
     const corrupt = failure('corrupt-chunk', { chunk: leaf.hash });
-    await expect(db.repair()).rejects.toEqual(corrupt);
-    await expect(repair('test', { storage })).rejects.toEqual(corrupt);
+    await expect(db.health.repair()).rejects.toEqual(corrupt);
+    await expect(repairStore('test', { storage })).rejects.toEqual(corrupt);
     expect(storage.written).toHaveLength(written);
     expect(db.root).toBe(root);
     expect(await db.get('k1')).toBe(ROWS.find(([key]) => key === 'k1')?.[1]);
@@ -175,8 +184,8 @@ describe('when no commit verifies', () => {
   /** Salvages; expects all undamaged rows, and the root of a store with only these rows. */
   async function salvaged(): Promise<RepairResult> {
     const db = await reopened();
-    const { faults } = await db.verify();
-    const done = await db.repair({ salvage: true });
+    const { faults } = await db.health.verify();
+    const done = await db.health.repair({ salvage: true });
     const lost = new Set(faults.flatMap(({ range }) => select(ROWS, range)).map(([key]) => key));
     expect(lost.size).toBe(done.rowsLost);
     expect(new Set(done.lost.flatMap((range) => select(ROWS, range)).map(([key]) => key))).toEqual(
@@ -231,7 +240,7 @@ describe('when no commit verifies', () => {
       begin({ damaged: damaged.map(({ hash }) => hash) });
       damage(...damaged);
       const db = await reopened();
-      const { rows } = await db.verify();
+      const { rows } = await db.health.verify();
       await db.close();
       // The internal node may be the root: then no row is left. A test below covers that.
       if (rows > 0) await salvaged();
@@ -246,7 +255,7 @@ describe('when no commit verifies', () => {
     const leaf = chunks(LEAF)[7]!;
     damage(leaf, chunks(COMMIT).find(({ hash }) => hash === db.root)!);
     await expect(reopened()).rejects.toEqual(failure('corrupt-chunk'));
-    const done = await repair('test', { storage, salvage: true });
+    const done = await repairStore('test', { storage, salvage: true });
     expect(done.commitsDropped).toBe(1);
     const rest = ROWS.filter(([key]) => select([[key, 0]], done.lost[0]!).length === 0);
     expect(done.rowsLost).toBe(ROWS.length - rest.length);
@@ -257,7 +266,7 @@ describe('when no commit verifies', () => {
     const root = await loaded();
     damage(chunks(COMMIT).find(({ hash }) => hash === root)!);
     const written = storage.written.length;
-    await expect(repair('test', { storage, salvage: true })).rejects.toEqual(
+    await expect(repairStore('test', { storage, salvage: true })).rejects.toEqual(
       failure('corrupt-chunk', { chunk: root }),
     );
     expect(storage.written).toHaveLength(written);
@@ -279,7 +288,7 @@ describe('a repair', () => {
       if (move?.name !== 'main' || segments.length > 0 || ahead++ > 0) return;
       await db.put('ahead', 1);
     };
-    const done = await repair('test', { storage });
+    const done = await repairStore('test', { storage });
     expect(ahead).toBe(1);
     // The commit of the other handle is sound.
     expect(done).toMatchObject({ root: db.root, commitsDropped: 0, faults: [] });
@@ -292,27 +301,27 @@ describe('a repair', () => {
     const error = new HedgerowError('disconnected', 'for a test');
     const failing = faulty(storage);
     const db = await open('test', { storage: failing });
-    const stopped = db.repair({ salvage: true, signal: AbortSignal.abort() });
+    const stopped = db.health.repair({ salvage: true, signal: AbortSignal.abort() });
     await expect(stopped).rejects.toEqual(failure('aborted'));
     for (const call of ['load', 'read', 'history', 'reserve', 'write'] as const) {
       failing.fail({ call, at: failing.calls(call) + 1, when: 'before', error });
-      await expect(db.repair({ salvage: true }), call).rejects.toBe(error);
+      await expect(db.health.repair({ salvage: true }), call).rejects.toBe(error);
       failing.heal();
       expect(db.root).toBe(root);
     }
-    expect((await db.repair({ salvage: true })).rowsLost).toBeGreaterThan(0);
-    expect((await db.verify()).ok).toBe(true);
+    expect((await db.health.repair({ salvage: true })).rowsLost).toBeGreaterThan(0);
+    expect((await db.health.verify()).ok).toBe(true);
     await db.close();
-    await expect(db.repair()).rejects.toEqual(failure('closed'));
+    await expect(db.health.repair()).rejects.toEqual(failure('closed'));
   });
 
   it('blocks writes that are called in the meantime', async () => {
     await loaded();
     damage(chunks(LEAF)[7]!);
     const db = await reopened();
-    const [done] = await Promise.all([db.repair({ salvage: true }), db.put('z', 1)]);
+    const [done] = await Promise.all([db.health.repair({ salvage: true }), db.put('z', 1)]);
     expect(await db.get('z')).toBe(1);
     expect(await db.count()).toBe(ROWS.length - done.rowsLost + 1);
-    expect((await db.verify()).ok).toBe(true);
+    expect((await db.health.verify()).ok).toBe(true);
   });
 });

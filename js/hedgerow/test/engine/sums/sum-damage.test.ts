@@ -25,7 +25,8 @@ function damage(kind: number): void {
   damageIn(storage, first);
 }
 
-const reopened = (sums?: typeof SUMS) => open('test', { storage, ...(sums && { sums }) });
+const reopened = (sums?: typeof SUMS) =>
+  open('test', { storage, ...(sums && { advanced: { sums } }) });
 
 describe('a sum tree that follows rows', () => {
   for (const kind of [PIECE, TOP]) {
@@ -33,26 +34,26 @@ describe('a sum tree that follows rows', () => {
       const db = await reopened(SUMS);
       await db.putMany(ROWS);
       const { root } = db.sumTree('cents');
-      expect(await db.verify()).toMatchObject({ ok: true, faults: [] });
+      expect(await db.health.verify()).toMatchObject({ ok: true, faults: [] });
       await db.close();
       damage(kind);
       const damaged = await reopened();
       await expect(damaged.sumTree('cents').entries().toArray()).rejects.toMatchObject({
         code: 'corrupt-chunk',
       });
-      const found = await damaged.verify();
+      const found = await damaged.health.verify();
       expect(found.ok).toBe(false);
       const fault = { code: 'corrupt-chunk', kind: 'sum', tree: 'cents', follows: true };
       expect(found.faults).toMatchObject([fault]);
-      const done = await damaged.repair();
+      const done = await damaged.health.repair();
       expect(done).toMatchObject({ lost: [], rowsLost: 0, commitsDropped: 0 });
       expectSame(await all(damaged), ROWS);
-      expect(await damaged.verify()).toMatchObject({ ok: true });
+      expect(await damaged.health.verify()).toMatchObject({ ok: true });
       await damaged.close();
       const mended = await reopened(SUMS);
       await mended.sumTree('cents').get('k1');
       expect(mended.sumTree('cents').root).toEqual(root);
-      expect(await mended.verify()).toMatchObject({ ok: true });
+      expect(await mended.health.verify()).toMatchObject({ ok: true });
       await mended.close();
     });
   }
@@ -70,13 +71,13 @@ describe('a sum tree written by hand', () => {
     // Earlier commits do not help: they have the same chunk, or no rows.
     const damaged = await reopened();
     await damaged.putMany(ROWS);
-    const found = await damaged.verify();
+    const found = await damaged.health.verify();
     expect(found.faults).toMatchObject([{ kind: 'sum', tree: 'hand', follows: false }]);
-    const done = await damaged.repair({ salvage: true });
+    const done = await damaged.health.repair({ salvage: true });
     expect(done.lost).toEqual([]);
     if (done.commitsDropped === 0) expectSame(await all(damaged), ROWS);
     expect(damaged.sumTree('sound').root.sum).toBe(7n);
-    expect(await damaged.verify()).toMatchObject({ ok: true });
+    expect(await damaged.health.verify()).toMatchObject({ ok: true });
     await damaged.close();
   });
 });

@@ -181,11 +181,11 @@ export const SUM_WORKLOADS: Record<string, readonly Operation[]> = {
       },
       model() {},
     },
-    { title: 'collect', run: ({ db }) => db.compact(), model() {} },
+    { title: 'collect', run: ({ db }) => db.health.compact(), model() {} },
     {
       title: 'verify',
       async run({ db }) {
-        const { ok } = await db.verify();
+        const { ok } = await db.health.verify();
         if (!ok) throw new Error('a sound store has faults');
       },
       model() {},

@@ -29,5 +29,5 @@ async function holds(db: Store): Promise<Entry[]> {
 }
 
 for (const [title, operations] of Object.entries(SUM_WORKLOADS)) {
-  itIsWhole(title, operations, { sums: SUMS }, holds);
+  itIsWhole(title, operations, { advanced: { sums: SUMS } }, holds);
 }

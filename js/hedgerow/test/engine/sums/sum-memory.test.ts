@@ -30,7 +30,7 @@ const calls: [string, (db: Store) => Promise<unknown>][] = [
 ];
 
 it.each(calls)('too many %s fail that call, and the store does not change', async (_, call) => {
-  const db = await open('test', { storage: memory(), sums: SUMS });
+  const db = await open('test', { storage: memory(), advanced: { sums: SUMS } });
   const tree = db.sumTree('t');
   await tree.put('a', { value: new Uint8Array(5), sum: 5n });
   await db.putMany(Array.from({ length: 500 }, (_, at) => [`acct/${at}`, { cents: 1 }] as const));
@@ -45,7 +45,7 @@ it.each(calls)('too many %s fail that call, and the store does not change', asyn
     expect(db.sumTree('balances').root.sum).toBe(501n);
     await db.put('acct/1', { cents: 1 });
     expect(db.root).toBe(root);
-    expect((await db.stats()).memoryBytes).toBeLessThan(16 << 20);
+    expect((await db.health.stats()).memoryBytes).toBeLessThan(16 << 20);
   }
   await db.close();
 });

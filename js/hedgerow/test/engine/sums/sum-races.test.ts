@@ -39,15 +39,15 @@ describe('races', () => {
     expect((await sumsOf(one)).size).toBe(2 * (300 + BULK + 15));
     expect(one.sumTree('other').root.sum).toBe(60n);
     expect(await one.count()).toBe(31);
-    expect((await one.verify()).ok).toBe(true);
+    expect((await one.health.verify()).ok).toBe(true);
     await Promise.all(dbs.map((db) => db.close()));
   });
 
   it('of rows that a tree follows, in bulk and one by one, leave the tree correct', async () => {
     const storage = memory();
     const dbs = [
-      await open('s', { storage, sums: SUMS }),
-      await open('s', { storage, sums: SUMS }),
+      await open('s', { storage, advanced: { sums: SUMS } }),
+      await open('s', { storage, advanced: { sums: SUMS } }),
       await open('s', { storage }),
     ];
     await dbs[0]!.putMany(accounts(500));
@@ -71,7 +71,7 @@ describe('races', () => {
       const sums = await sumsOf(dbs[0]!, 'balances');
       expect(sums.size).toBe(rows.length);
       for (const [key, { cents }] of rows) expect(sums.get(hex(sha256(key)))).toBe(BigInt(cents));
-      const fresh = await open('fresh', { storage: memory(), sums: SUMS });
+      const fresh = await open('fresh', { storage: memory(), advanced: { sums: SUMS } });
       await fresh.putMany(await dbs[0]!.scan().toArray());
       expect(fresh.root).toBe(dbs[0]!.root);
       await fresh.close();
@@ -113,24 +113,24 @@ describe('races', () => {
 describe('collection', () => {
   it('during changes of sums loses no leaf and leaves no garbage', async () => {
     const storage = watched({ ...memory(), isShared: true });
-    const db = await open('s', { storage, sums: SUMS });
+    const db = await open('s', { storage, advanced: { sums: SUMS } });
     // The first change makes the trees that follow rows.
     await db.put('acct/first', { cents: 0 });
-    const other = await open('s', { storage, cacheBytes: 0 });
+    const other = await open('s', { storage, advanced: { cacheBytes: 0 } });
     for (let round = 0; round < COLLECTIONS; round++) {
       await Promise.all([
-        db.compact(),
+        db.health.compact(),
         db.sumTree('t').putMany(leaves(`a${round % 3}/`, 400, BigInt(round))),
         db.putMany(accounts(300, round)),
         other.sumTree('t').put(`other ${round}`, { value, sum: 1n }),
         other.put(`acct/other ${round}`, { cents: round }),
-        round % 2 === 0 ? other.compact() : db.deleteMany({ prefix: 'acct/1' }),
+        round % 2 === 0 ? other.health.compact() : db.deleteMany({ prefix: 'acct/1' }),
       ]);
     }
-    await db.compact();
+    await db.health.compact();
     await db.put('last', 1);
-    const cold = await open('s', { storage, cacheBytes: 0 });
-    expect((await cold.verify()).ok).toBe(true);
+    const cold = await open('s', { storage, advanced: { cacheBytes: 0 } });
+    expect((await cold.health.verify()).ok).toBe(true);
     const sums = await sumsOf(cold);
     expect(sums.size).toBe(3 * 400 + COLLECTIONS);
     expect(cold.sumTree('t').root.sum).toBe([...sums.values()].reduce((sum, one) => sum + one, 0n));
@@ -143,10 +143,10 @@ describe('collection', () => {
     await db.sumTree('t').deleteMany((await keysOf(db)) as Uint8Array[]);
     await db.clear();
     expect(db.root).toBe('0'.repeat(64));
-    for (let round = 0; round < 4; round++) await db.compact();
-    const { storedBytes } = await db.stats();
+    for (let round = 0; round < 4; round++) await db.health.compact();
+    const { storedBytes } = await db.health.stats();
     expect(storedBytes).toBeLessThan(4096);
-    expect((await db.stats()).segments).toBe(storage.stored.size);
+    expect((await db.health.stats()).segments).toBe(storage.stored.size);
     await db.close();
   });
 

@@ -7,7 +7,7 @@ import { leaves, SUMS, sumsOf, value } from './sum-rows.js';
 
 describe('refused calls', () => {
   it('reject with their codes, and do not change the store', async () => {
-    const db = await open('s', { storage: memory(), sums: SUMS });
+    const db = await open('s', { storage: memory(), advanced: { sums: SUMS } });
     const tree = db.sumTree('t');
     await tree.put('a', { value, sum: 5n });
     await db.put('acct/1', { cents: 5 });
@@ -106,7 +106,7 @@ describe('refused calls', () => {
       { [`b${'x'.repeat(300)}`]: { sum: '/a' } },
     ];
     for (const sums of refused) {
-      await expect(open('s', { storage: memory(), sums })).rejects.toEqual(
+      await expect(open('s', { storage: memory(), advanced: { sums } })).rejects.toEqual(
         failure('invalid-argument'),
       );
     }
@@ -132,7 +132,7 @@ describe('the rule of a tree', () => {
     for (const hasCommit of [false, true]) {
       const storage = memory();
       const sums = { t: { prefix: 's/', sum: '/n' } };
-      const db = await open('s', { storage, sums });
+      const db = await open('s', { storage, advanced: { sums } });
       if (hasCommit) await db.put('x', 1);
       await db.sumTree('t').get('q');
       const other = await open('s', { storage });

@@ -15,7 +15,7 @@ describe('signals and closing', () => {
   it('that are aborted in mid-change are noticed within a slice, and no leaf is stored', async () => {
     for (const after of sampled([0, 1, 2, 5, 10, 20], 2)) {
       const storage = watched(memory());
-      const db = await open('s', { storage, sliceMs: 1 });
+      const db = await open('s', { storage, advanced: { sliceMs: 1 } });
       await db.sumTree('t').putMany(leaves('a', 100));
       const before = [db.root, storage.stored.size];
       const controller = new AbortController();
@@ -89,7 +89,7 @@ describe('signals and closing', () => {
       const plain = await open('s', { storage });
       await plain.putMany(accounts(COUNT));
       await plain.close();
-      const db = await open('s', { storage, sums: SUMS, sliceMs: 1 });
+      const db = await open('s', { storage, advanced: { sums: SUMS, sliceMs: 1 } });
       const reading = db
         .sumTree('balances')
         .get('acct/7')
@@ -98,7 +98,7 @@ describe('signals and closing', () => {
       await within(db.close());
       const read = await within(reading);
       if (read instanceof Error) expect(['closed', 'aborted']).toContain(codeOf(read));
-      const again = await open('s', { storage, sums: SUMS });
+      const again = await open('s', { storage, advanced: { sums: SUMS } });
       expect((await again.sumTree('balances').get('acct/7'))?.sum).toBe(1n);
       expect(again.sumTree('balances').root.sum).toBe(BigInt(COUNT));
       await again.close();
@@ -127,7 +127,7 @@ describe('signals and closing', () => {
 
 describe('slices', () => {
   it('of many leaves let other tasks run: there are many slices, and all are short', async () => {
-    const db = await open('s', { storage: memory(), sliceMs: 2 });
+    const db = await open('s', { storage: memory(), advanced: { sliceMs: 2 } });
     let [turns, running] = [0, true];
     const other = (async () => {
       while (running) {
@@ -144,7 +144,7 @@ describe('slices', () => {
     // With slices of 2 ms even a much faster machine needs several, and timers ran in between.
     expect(done.slices).toBeGreaterThan(10);
     expect(turns - started).toBeGreaterThan(done.slices / 4);
-    const { rows } = await db.stats();
+    const { rows } = await db.health.stats();
     expect(rows).toBe(0);
     await db.close();
   });
@@ -152,7 +152,7 @@ describe('slices', () => {
   it('the whole store in one slice has the same root', async () => {
     const roots: string[] = [];
     for (const sliceMs of [1, 8, 1e9]) {
-      const db = await open('s', { storage: memory(), sliceMs, sums: SUMS });
+      const db = await open('s', { storage: memory(), advanced: { sliceMs, sums: SUMS } });
       await db.sumTree('t').putMany(leaves('a', COUNT));
       await db.putMany(accounts(COUNT));
       expect(db.sumTree('balances').root.sum).toBe(BigInt(COUNT));

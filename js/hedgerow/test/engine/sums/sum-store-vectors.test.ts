@@ -182,7 +182,7 @@ it('every key of random trees has the right proof, present or absent', async () 
       for (const one of gone) leaves.delete(one);
     }
     // Another handle has an empty cache, and reads from storage.
-    const cold = await open('random', { storage, cacheBytes: 0 });
+    const cold = await open('random', { storage, advanced: { cacheBytes: 0 } });
     const absent = Array.from({ length: 30 }, key).filter((one) => !leaves.has(hex(one)));
     const keys = [...leaves.keys()].map(bytes);
     const all = new Map([...keys, ...absent].map((one) => [hex(one), one]));

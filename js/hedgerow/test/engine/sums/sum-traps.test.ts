@@ -36,7 +36,7 @@ describe('traps, each in a random call', () => {
     const hits = new Set<string>();
     await forSeeds(SEEDS, async (from, _, begin) => {
       const storage = memory();
-      const db = await open('test', { storage, cacheBytes: 0, sums: SUMS });
+      const db = await open('test', { storage, advanced: { cacheBytes: 0, sums: SUMS } });
       const model: SumModel = { rows: new Map(), leaves: new Map() };
       for (let traps = 0; traps < TRAPS; ) {
         if (!isPending()) trapIn(1 + from.below(from.pick([3, 30, 100])));
@@ -64,7 +64,7 @@ describe('traps, each in a random call', () => {
       const other = await open('test', { storage });
       await expectHeld(other, model);
       await other.close();
-      const fresh = await open('fresh', { storage: memory(), sums: SUMS });
+      const fresh = await open('fresh', { storage: memory(), advanced: { sums: SUMS } });
       await fresh.putMany(model.rows);
       const { leaves } = copyOf(model);
       const items = await db.sumTree('t').getMany(leaves.keys());
@@ -86,7 +86,7 @@ describe('a trap in each call of the later part', () => {
     '%s: a change fails or is made as a whole, and the next one is made',
     async (name) => {
       const storage = memory();
-      const db = await open('test', { storage, sums: SUMS });
+      const db = await open('test', { storage, advanced: { sums: SUMS } });
       const model: SumModel = { rows: new Map(), leaves: new Map() };
       for (let round = 0; round < 5; round++) {
         const key = `k${round}`;
@@ -135,7 +135,7 @@ describe('a trap in each call of the later part', () => {
     ['sum_step', 'get'],
     ['sum_verify', 'verify'],
   ] as const)('%s: %s fails, and the next call works', async (name, what) => {
-    const db = await open('test', { storage: memory(), sums: SUMS });
+    const db = await open('test', { storage: memory(), advanced: { sums: SUMS } });
     await db.sumTree('t').put('a', leaf);
     const tree = db.sumTree('t');
     const calls = {
@@ -143,7 +143,7 @@ describe('a trap in each call of the later part', () => {
       entries: () => tree.entries().toArray(),
       prove: () => tree.prove('a'),
       diff: () => tree.diff('0'.repeat(64)).toArray(),
-      verify: () => db.verify(),
+      verify: () => db.health.verify(),
     };
     for (let round = 0; round < 5; round++) {
       trapIn(1, name);
@@ -167,7 +167,7 @@ it('a trap during the build of trees that follow rows rejects waiting calls, and
     await first.putMany(rows);
     await first.close();
     trapIn(1, name);
-    const db = await open('test', { storage: copy, sums: SUMS });
+    const db = await open('test', { storage: copy, advanced: { sums: SUMS } });
     const got = await db
       .sumTree('balances')
       .get('acct/7')
@@ -182,7 +182,7 @@ it('a trap during the build of trees that follow rows rejects waiting calls, and
 
 it('a trap in one change fails the others in progress, and stores no part of them', async () => {
   const storage = watched(memory());
-  const db = await open('test', { storage, sums: SUMS });
+  const db = await open('test', { storage, advanced: { sums: SUMS } });
   await db.putMany([['acct/1', { cents: 1 }]]);
   const source = async function* () {
     for (let at = 0; at < 100; at++) yield { key: `s${at}`, ...leaf };
@@ -198,6 +198,6 @@ it('a trap in one change fails the others in progress, and stores no part of the
   // It waits for its source or rejects at once; it can never be committed.
   const outcome = await Promise.race([slow.catch((cause: unknown) => cause), pause()]);
   expect(outcome).toEqual(crashed);
-  expect((await db.stats()).segments).toBe(storage.stored.size);
+  expect((await db.health.stats()).segments).toBe(storage.stored.size);
   await db.close();
 });

@@ -180,7 +180,7 @@ async function check(db: Store, rows: Map<string, Row>): Promise<void> {
 describe('following rows', () => {
   it('exists after the first load, and follows every change', async () => {
     const storage = memory();
-    const db = await open('f', { storage, sums: SUMS });
+    const db = await open('f', { storage, advanced: { sums: SUMS } });
     const from = random(11);
     const rows = new Map<string, Row>();
     const row = (): Row => ({
@@ -216,7 +216,7 @@ describe('following rows', () => {
     rows.set('acct/other', { cents: 5 });
     await check(other, rows);
     await db.count();
-    const fresh = await open('g', { storage: memory(), sums: SUMS });
+    const fresh = await open('g', { storage: memory(), advanced: { sums: SUMS } });
     await fresh.putMany([...rows].map(([key, value]) => [key, value] as [string, Row]));
     expect(fresh.sumTree('balances').root).toEqual(other.sumTree('balances').root);
     expect(fresh.root).toBe(other.root);
@@ -237,15 +237,15 @@ describe('following rows', () => {
     await plainDb.putMany(rows);
     const bare = plainDb.root;
     await plainDb.close();
-    const db = await open('f', { storage, sums: SUMS });
+    const db = await open('f', { storage, advanced: { sums: SUMS } });
     await check(db, rows);
     await db.close();
     const changed = { balances: { ...SUMS.balances, key: '/owner' } };
-    const again = await open('f', { storage, sums: changed });
+    const again = await open('f', { storage, advanced: { sums: changed } });
     expect((await again.sumTree('balances').get('o17'))?.sum).toBe(17n);
     expect(await again.sumTree('balances').get('acct/17')).toBeUndefined();
     await again.close();
-    const none = await open('f', { storage, sums: {} });
+    const none = await open('f', { storage, advanced: { sums: {} } });
     await none.sumTree('balances').get('x');
     expect(none.sumTree('balances').root).toEqual(EMPTY);
     expect(none.root).toBe(bare);
@@ -260,7 +260,7 @@ describe('following rows', () => {
       await before.putMany(rows);
       const { root } = before.sumTree('balances');
       await before.close();
-      const db = await open('h', { storage, sums: SUMS });
+      const db = await open('h', { storage, advanced: { sums: SUMS } });
       await db.putMany([['acct/2', { cents: 2 }]]);
       await expect(db.sumTree('balances').get('acct/2')).rejects.toEqual(
         expect.objectContaining({ code: 'invalid-argument' }),
@@ -275,7 +275,10 @@ describe('following rows', () => {
   });
 
   it('refuses rows without a whole sum and two rows of one key, and does not change', async () => {
-    const db = await open('f', { storage: memory(), sums: { b: { key: '/id', sum: '/n' } } });
+    const db = await open('f', {
+      storage: memory(),
+      advanced: { sums: { b: { key: '/id', sum: '/n' } } },
+    });
     await db.putMany([['r1', { id: 'a', n: 1 }]]);
     const before = db.root;
     const bad = [
@@ -299,9 +302,9 @@ describe('following rows', () => {
     await expect(db.sumTree('b').put('x', { value: bytes('x'), sum: 1n })).rejects.toMatchObject({
       code: 'invalid-argument',
     });
-    await expect(open('g', { storage: memory(), sums: { b: { sum: 'n' } } })).rejects.toEqual(
-      failure('invalid-argument'),
-    );
+    await expect(
+      open('g', { storage: memory(), advanced: { sums: { b: { sum: 'n' } } } }),
+    ).rejects.toEqual(failure('invalid-argument'));
     await db.close();
   });
 });

@@ -125,7 +125,7 @@ describe('transactions that read by index', () => {
       for (const root of rootsOf(storage)) {
         const after = new Map(rows);
         let mark: string | undefined;
-        for (const change of await reader.diff(before, root).toArray()) {
+        for (const change of await reader.history.diff(before, root).toArray()) {
           if (change.op === 'del') after.delete(change.key);
           else after.set(change.key, change.newValue);
           if (!change.key.startsWith(MARK)) continue;

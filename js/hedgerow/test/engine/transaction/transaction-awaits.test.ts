@@ -43,7 +43,7 @@ async function storeOf(isCold: boolean) {
     return first;
   }
   await first.close();
-  const db = await open(name, { ...how, cacheBytes: 0 });
+  const db = await open(name, { ...how, advanced: { cacheBytes: 0 } });
   opened.push(() => db.close());
   return db;
 }

@@ -258,7 +258,7 @@ it('transactions have the outcome of some serial order', async () => {
     let before = '0'.repeat(64);
     const reader = await open('test', { storage });
     for (const root of rootsOf(storage)) {
-      const changes = await reader.diff(before, root).toArray();
+      const changes = await reader.history.diff(before, root).toArray();
       before = root;
       const marks = changes.filter(({ key }) => key.startsWith(MARK));
       const after = new Map(rows);

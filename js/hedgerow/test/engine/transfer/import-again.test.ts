@@ -8,8 +8,8 @@ async function scene() {
   const db = await open('app', { storage });
   const rows = Array.from({ length: 5000 }, (_, at): Entry => [`k${at}`, { at, text: 'text' }]);
   await db.putMany(rows);
-  await (await db.branch('draft')).close();
-  const copy = await db.export({ branches: true });
+  await (await db.branches.open('draft')).close();
+  const copy = await db.backup.export({ branches: true });
   const bytes = new Uint8Array(await new Response(copy.stream()).arrayBuffer());
   return { db, storage, bytes };
 }
@@ -48,7 +48,7 @@ describe('an import into a store that has this root already', () => {
     const longer = new Blob([bytes, new Uint8Array(1)]);
     await expect(importStore('app', longer, { storage })).rejects.toEqual(fails);
     expect(await db.count()).toBe(5000);
-    expect((await db.verify()).ok).toBe(true);
+    expect((await db.health.verify()).ok).toBe(true);
   });
 
   it('ends with its signal', async () => {

@@ -36,7 +36,7 @@ async function smallStore(storage: Storage): Promise<Store> {
   const db = await open('source', { storage });
   await db.putMany(Array.from({ length: 8 }, (_, at): Entry => [`k${at}`, { at }]));
   await db.put('k3', 'changed');
-  const branch = await db.branch('b');
+  const branch = await db.branches.open('b');
   await branch.put('k4', 'there');
   await branch.close();
   return db;
@@ -301,7 +301,7 @@ describe('a forged export', () => {
     const storage = memory();
     const importing = importStore('copy', [bytes.with(4, 2)], { storage });
     await expect(importing).rejects.toEqual(failure('unsupported-format'));
-    await expect(open('copy', { storage, mustExist: true })).rejects.toEqual(
+    await expect(open('copy', { storage, advanced: { mustExist: true } })).rejects.toEqual(
       failure('store-not-found'),
     );
   });

@@ -124,7 +124,7 @@ describe('an import that was cut off', () => {
     const asked: number[] = [];
     const source = (from: number) => {
       asked.push(from);
-      return db.export({ from });
+      return db.backup.export({ from });
     };
     await importStore('copy', source, { storage });
     expect(asked).toHaveLength(2);
@@ -166,7 +166,7 @@ describe('an import that was cut off', () => {
     const storage = memory();
     await cutImport(storage, bytes);
     const copy = await open('copy', { storage });
-    await copy.compact();
+    await copy.health.compact();
     const { ids } = await storedIn(storage);
     expect(ids.length).toBeGreaterThan(3);
     const abort = new AbortController();
@@ -178,13 +178,13 @@ describe('an import that was cut off', () => {
     await expect(importStore('copy', [bytes], { storage })).rejects.toEqual(
       failure('invalid-argument'),
     );
-    await copy.compact();
+    await copy.health.compact();
     const after = await storedIn(storage);
     expect(after.ids.some((id) => ids.includes(id))).toBe(false);
     expect(await all(copy)).toEqual([['k', 1]]);
     // When the store is empty again, an import works again, though the old segments are deleted.
     await copy.clear();
-    await copy.compact();
+    await copy.health.compact();
     await importStore('copy', (offset) => [bytes.slice(offset)], { storage });
     await expectCopy(db, storage);
   });
@@ -213,15 +213,15 @@ describe('an import at the same time as other writers', () => {
       onProgress: () => {
         asked += 1;
         if (asked === 4) void other.putMany([['mine', 1]]);
-        if (asked === 5) other.compact().catch(() => {});
+        if (asked === 5) other.health.compact().catch(() => {});
       },
     });
     await expect(importing).rejects.toEqual(failure('conflict'));
     expectSame(await all(other), [['mine', 1]]);
-    await other.compact();
+    await other.health.compact();
     const { ids, refs } = await storedIn(storage);
     expect([ids.length, refs.has('import')]).toEqual([1, false]);
-    expect((await other.verify()).ok).toBe(true);
+    expect((await other.health.verify()).ok).toBe(true);
   });
 
   it('does not rely on segments of another writer, which may delete them', async () => {
@@ -273,7 +273,7 @@ describe('an import at the same time as other writers', () => {
     await importStore('copy', [bytes], { storage });
     fail();
     await expect(loading).rejects.toBe(lost);
-    await other.compact();
+    await other.health.compact();
     await other.close();
     await expectCopy(db, storage);
   });
@@ -298,13 +298,13 @@ describe('an import at the same time as other writers', () => {
 
   it('refuses a store that has rows, or a branch with the name of an imported one', async () => {
     const db = await largeStore(random(11), 1 << 18);
-    await (await db.branch('side')).put('k', 1);
+    await (await db.branches.open('side')).put('k', 1);
     const bytes = await exported(db, { branches: true });
     for (const prepare of ['rows', 'branch']) {
       const storage = memory();
       const copy = await open('copy', { storage });
       if (prepare === 'rows') await copy.put('k', 1);
-      else await copy.branch('side');
+      else await copy.branches.open('side');
       const { root } = copy;
       await expect(importStore('copy', [bytes], { storage })).rejects.toEqual(
         failure('invalid-argument'),
@@ -317,7 +317,7 @@ describe('an import at the same time as other writers', () => {
     const db = await largeStore(random(12));
     const { root } = db;
     const storage = memory();
-    const copy = await db.export();
+    const copy = await db.backup.export();
     let at = 0;
     await importStore('copy', copy, {
       storage,
@@ -334,7 +334,7 @@ describe('an import at the same time as other writers', () => {
 describe('a storage call of an import that fails', () => {
   it('leaves the store empty or whole, and the next import makes it whole', async () => {
     const db = await largeStore(random(13), 3 << 20);
-    await (await db.branch('side')).put('k', 1);
+    await (await db.branches.open('side')).put('k', 1);
     const bytes = await exported(db, { branches: true });
     const error = new HedgerowError('quota-exceeded', 'for a test');
     const counting = faulty(memory());

@@ -37,12 +37,12 @@ async function storeWithPast(from: Random) {
   await change(db);
   const names = ['one', 'zwei/ü', '3 %'].slice(0, from.below(4));
   for (const name of names) {
-    const branch = await db.branch(name);
+    const branch = await db.branches.open(name);
     await change(branch);
     await branch.close();
   }
   if (from.next() < 0.5) await change(db);
-  if (from.next() < 0.3) await db.compact();
+  if (from.next() < 0.3) await db.health.compact();
   return { db, names };
 }
 
@@ -68,15 +68,15 @@ describe('a store that is exported and imported', () => {
       expect(ids.length).toBeGreaterThanOrEqual(result.segments);
       await expectCopy(db, copies);
       const copy = await open('copy', { storage: copies });
-      expect(await copy.branches()).toEqual(await db.branches());
+      expect(await copy.branches.list()).toEqual(await db.branches.list());
       for (const name of names) {
         begin({ branch: name });
-        const [one, other] = [await db.branch(name), await copy.branch(name)];
+        const [one, other] = [await db.branches.open(name), await copy.branches.open(name)];
         expectSame(await all(other), await all(one));
         // The forks were copied, too: both stores merge in the same way.
         const merging = { onConflict: () => 'theirs' as const };
-        await db.merge(one, merging);
-        await copy.merge(other, merging);
+        await db.branches.merge(one, merging);
+        await copy.branches.merge(other, merging);
         expect(copy.root).toBe(db.root);
       }
       // A copy of the copy is the same, too.
@@ -90,7 +90,7 @@ describe('a store that is exported and imported', () => {
     const db = await open('source', { storage: memory(), indexes });
     await db.putMany(Array.from({ length: 500 }, (_, at): Entry => [`b${at}`, { n: at % 7 }]));
     const storage = memory();
-    await importStore('copy', await db.export(), { storage });
+    await importStore('copy', await db.backup.export(), { storage });
     const copy = await open('copy', { storage, indexes });
     const scan = { index: 'byN', equals: 3 } as const;
     expectSame(await copy.scan(scan).toArray(), await db.scan(scan).toArray());
@@ -101,14 +101,14 @@ describe('a store that is exported and imported', () => {
     const db = await largeStore(random(1), 1 << 20);
     const bytes = await exported(db);
     const sources = [
-      () => db.export(),
-      async () => (await db.export()).stream(),
-      async () => new Response((await db.export()).stream()),
+      () => db.backup.export(),
+      async () => (await db.backup.export()).stream(),
+      async () => new Response((await db.backup.export()).stream()),
       async () => new Blob([bytes as BlobPart]),
       async () => bytes,
       async () => bytes.buffer as ArrayBuffer,
       async () => [bytes.subarray(0, 9), new Uint8Array(), bytes.subarray(9)],
-      async () => async () => (await db.export()).stream(),
+      async () => async () => (await db.backup.export()).stream(),
     ];
     for (const source of sources) {
       const storage = memory();
@@ -124,7 +124,7 @@ describe('a store that is exported and imported', () => {
 
   it('has the length that the export says, in parts of at most a segment', async () => {
     const db = await largeStore(random(2));
-    const copy = await db.export();
+    const copy = await db.backup.export();
     let length = 0;
     for await (const part of copy) {
       length += part.length;
@@ -137,32 +137,34 @@ describe('a store that is exported and imported', () => {
   it('may be empty', async () => {
     const db = await storeOf();
     const storage = memory();
-    const result = await importStore('copy', await db.export(), { storage });
+    const result = await importStore('copy', await db.backup.export(), { storage });
     expect(result).toMatchObject({ root: db.root, rows: 0, segments: 0 });
     await expectCopy(db, storage);
   });
 
   it('may be a branch, which becomes the main branch of the copy', async () => {
     const db = await storeOf([['k', 1]]);
-    const branch = await db.branch('side');
+    const branch = await db.branches.open('side');
     await branch.put('l', 2);
     const storage = memory();
-    const copy = await branch.export({ branches: true });
+    const copy = await branch.backup.export({ branches: true });
     expect(copy.branches).toEqual([]);
     await importStore('copy', copy, { storage });
     await expectCopy(branch, storage);
-    const main = branch.export({ branches: ['main'] });
+    const main = branch.backup.export({ branches: ['main'] });
     await expect(main).rejects.toEqual(failure('invalid-argument'));
-    await expect(db.export({ branches: ['none'] })).rejects.toEqual(failure('branch-not-found'));
-    expect((await db.export({ branches: ['side'] })).branches).toEqual(['side']);
+    await expect(db.backup.export({ branches: ['none'] })).rejects.toEqual(
+      failure('branch-not-found'),
+    );
+    expect((await db.backup.export({ branches: ['side'] })).branches).toEqual(['side']);
   });
 
   it('leaves out segments that no exported commit reaches', async () => {
     const db = await largeStore(random(3), 2 << 20);
-    const branch = await db.branch('large');
+    const branch = await db.branches.open('large');
     const from = random(9);
     await branch.putMany((await all(db)).map(([key]): Entry => [key, from.bytes(2900)]));
-    const [one, both] = [await db.export(), await db.export({ branches: true })];
+    const [one, both] = [await db.backup.export(), await db.backup.export({ branches: true })];
     expect(one.bytes).toBeLessThan(both.bytes * 0.6);
     const storage = memory();
     await importStore('copy', one, { storage });
@@ -181,14 +183,14 @@ describe('an export', () => {
       await db.putMany(rows.filter((_, at) => round === 0 || at % 3 === round));
     }
     const [root, before] = [db.root, await all(db)];
-    const copy = await db.export();
+    const copy = await db.backup.export();
     const parts: Uint8Array[] = [];
     let collected = 0;
     for await (const part of copy) {
       parts.push(part);
       if (parts.length !== 3 && parts.length !== 7) continue;
       await db.putMany(before.map(([key]): Entry => [key, from.bytes(1000)]));
-      collected += (await db.compact()).segmentsDeleted;
+      collected += (await db.health.compact()).segmentsDeleted;
     }
     expect(collected).toBeGreaterThan(0);
     // Some segments were deleted before they were read; the segments with their live chunks came later.
@@ -198,31 +200,31 @@ describe('an export', () => {
     expect(await importStore('copy', parts, { storage: copies })).toMatchObject({ root });
     const other = await open('copy', { storage: copies });
     expectSame(await all(other), before);
-    expect((await other.verify()).ok).toBe(true);
+    expect((await other.health.verify()).ok).toBe(true);
   });
 
   it('keeps its commits from collections until its release', async () => {
     const db = await largeStore(random(6), 2 << 20);
-    const copy = await db.export();
+    const copy = await db.backup.export();
     await db.clear();
-    await db.compact();
-    const held = await db.stats();
+    await db.health.compact();
+    const held = await db.health.stats();
     expect(held.storedBytes).toBeGreaterThan(2 << 20);
     copy.release();
     copy.release();
-    await db.compact();
-    expect((await db.stats()).storedBytes).toBe(0);
+    await db.health.compact();
+    expect((await db.health.stats()).storedBytes).toBe(0);
     expect(() => copy.stream()).toThrow(failure('closed'));
     // Also after a reader stops early.
     await db.putMany(Array.from({ length: 900 }, (_, at): Entry => [`${at}`, { at }]));
-    for await (const _ of await db.export()) break;
-    await (await db.export()).stream().cancel();
-    const reader = (await db.export()).stream().getReader();
+    for await (const _ of await db.backup.export()) break;
+    await (await db.backup.export()).stream().cancel();
+    const reader = (await db.backup.export()).stream().getReader();
     await reader.read();
     await reader.cancel();
     await db.clear();
-    await db.compact();
-    expect((await db.stats()).storedBytes).toBe(0);
+    await db.health.compact();
+    expect((await db.health.stats()).storedBytes).toBe(0);
   });
 
   it('is the same each time between writes, and begins at `from`', async () => {
@@ -230,13 +232,13 @@ describe('an export', () => {
     const bytes = await exported(db);
     expectSame(await exported(db), bytes);
     for (const from of [0, 1, 16, 70, 100_000, 600_000, 1_500_000, bytes.length - 3]) {
-      expect((await db.export({ from })).bytes).toBe(bytes.length - from);
+      expect((await db.backup.export({ from })).bytes).toBe(bytes.length - from);
       expectSame(await exported(db, { from }), bytes.slice(from), `from ${from}`);
     }
     for (const from of [bytes.length, 2 ** 50])
       expect((await exported(db, { from })).length).toBe(0);
     for (const from of [-1, 1.5, Number.NaN]) {
-      await expect(db.export({ from })).rejects.toEqual(failure('invalid-argument'));
+      await expect(db.backup.export({ from })).rejects.toEqual(failure('invalid-argument'));
     }
   });
 
@@ -251,7 +253,7 @@ describe('an export', () => {
       return bytes;
     };
     const abort = new AbortController();
-    const copy = (await db.export({ signal: abort.signal }))[Symbol.asyncIterator]();
+    const copy = (await db.backup.export({ signal: abort.signal }))[Symbol.asyncIterator]();
     reads = 0;
     for (let part = 0; part < 5; part++) await copy.next();
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -261,7 +263,7 @@ describe('an export', () => {
       for await (const _ of copy);
     };
     await expect(rest()).rejects.toEqual(failure('aborted'));
-    const other = (await db.export())[Symbol.asyncIterator]();
+    const other = (await db.backup.export())[Symbol.asyncIterator]();
     for (let part = 0; part < 3; part++) await other.next();
     await db.close();
     await expect(
@@ -269,7 +271,7 @@ describe('an export', () => {
         for (;;) if ((await other.next()).done) return;
       })(),
     ).rejects.toEqual(failure('closed'));
-    await expect(db.export()).rejects.toEqual(failure('closed'));
+    await expect(db.backup.export()).rejects.toEqual(failure('closed'));
   });
 
   it('of a damaged store fails', async () => {
@@ -283,7 +285,7 @@ describe('an export', () => {
       (bytes) => new Uint8Array([...bytes, 0]),
     ];
     for (const damage of damages) {
-      const copy = await db.export();
+      const copy = await db.backup.export();
       storage.hooks.read = (_, bytes) => damage(bytes);
       const reading = (async () => {
         for await (const _ of copy);

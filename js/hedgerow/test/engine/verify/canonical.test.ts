@@ -1,6 +1,13 @@
 /** Verification and import check the normal form of a store, and, by an option, indexes against the rows. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { importStore, memory, open, repair, type Storage, verify } from '../../../src/index.js';
+import {
+  importStore,
+  memory,
+  open,
+  repairStore,
+  type Storage,
+  verifyStore,
+} from '../../../src/index.js';
 import {
   chunksIn,
   type Forged,
@@ -79,7 +86,7 @@ async function planted(parts: Forged): Promise<Storage> {
 describe('a value that is not in normal form', () => {
   it('is reported by a verification, with its row, and is not lost', async () => {
     const storage = await planted(await withOtherNumber());
-    const found = await verify('test', { storage });
+    const found = await verifyStore('test', { storage });
     expect(found).toMatchObject({ ok: false, rows: 3 });
     expect(found.faults).toEqual([
       {
@@ -94,8 +101,8 @@ describe('a value that is not in normal form', () => {
 
   it('does not cost the row in a repair', async () => {
     const storage = await planted(await withOtherNumber());
-    const before = await verify('test', { storage });
-    const done = await repair('test', { storage, salvage: true });
+    const before = await verifyStore('test', { storage });
+    const done = await repairStore('test', { storage, salvage: true });
     expect(done).toMatchObject({ root: before.root, commitsDropped: 0, lost: [], rowsLost: 0 });
     expect(done.faults).toEqual(before.faults);
     const db = await open('test', { storage });
@@ -103,7 +110,7 @@ describe('a value that is not in normal form', () => {
     // Rows that are copied to another store are in normal form there.
     const other = await open('other', { storage });
     await other.putMany(db.scan());
-    expect(await other.verify()).toMatchObject({ ok: true, rows: 3 });
+    expect(await other.health.verify()).toMatchObject({ ok: true, rows: 3 });
     expect(other.root).not.toBe(db.root);
   });
 
@@ -120,8 +127,8 @@ describe('an index that does not match its rows', () => {
   it('is reported by a verification with `checkIndexes`', async () => {
     const storage = await planted(await withOtherIndex());
     const db = await open('test', { storage });
-    expect(await db.verify()).toMatchObject({ ok: true });
-    const { ok, faults } = await db.verify({ checkIndexes: true });
+    expect(await db.health.verify()).toMatchObject({ ok: true });
+    const { ok, faults } = await db.health.verify({ checkIndexes: true });
     expect(ok).toBe(false);
     expect(faults).toEqual([
       {
@@ -138,10 +145,10 @@ describe('an index that does not match its rows', () => {
     const db = await open('test', { storage, indexes: INDEXES });
     const rows = await all(db);
     expect(await db.scan({ index: 'n', equals: 7 }).keys().toArray()).toEqual(['k6']);
-    expect(await db.repair()).toMatchObject({ faults: [] });
-    const done = await db.repair({ checkIndexes: true });
+    expect(await db.health.repair()).toMatchObject({ faults: [] });
+    const done = await db.health.repair({ checkIndexes: true });
     expect(done).toMatchObject({ lost: [], rowsLost: 0, faults: [{ kind: 'index' }] });
-    expect(await db.verify({ checkIndexes: true })).toMatchObject({ ok: true });
+    expect(await db.health.verify({ checkIndexes: true })).toMatchObject({ ok: true });
     expect(await db.scan({ index: 'n', equals: 7 }).keys().toArray()).toEqual(['k7']);
     expect(await all(db)).toEqual(rows);
   });
@@ -178,7 +185,7 @@ describe('text of JSON.stringify that is not in normal form', () => {
       const db = await open('test', { storage: memory() });
       await put(db, value);
       roots.add(db.root);
-      expect(await db.verify()).toMatchObject({ ok: true, rows: 1 });
+      expect(await db.health.verify()).toMatchObject({ ok: true, rows: 1 });
       await db.close();
     }
     expect(roots.size).toBe(1);

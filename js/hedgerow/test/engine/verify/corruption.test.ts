@@ -176,7 +176,7 @@ it('a damaged commit or root node is corrupt-chunk, at opening or reading', asyn
   const corrupt = failure('corrupt-chunk', { chunk: top.hash });
   await expect(db.get('k1')).rejects.toEqual(corrupt);
   await expect(all(db)).rejects.toEqual(corrupt);
-  await expect(db.stats()).rejects.toEqual(corrupt);
+  await expect(db.health.stats()).rejects.toEqual(corrupt);
 });
 
 describe('a segment', () => {

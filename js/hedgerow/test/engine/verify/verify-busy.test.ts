@@ -28,7 +28,7 @@ it('a verification finds a head, though the ref moves at every read of its histo
   };
   db = await open('busy', { storage });
   await db.putMany(Array.from({ length: 100 }, (_, at) => [`k${at}`, at] as const));
-  expect(await db.verify()).toMatchObject({ ok: true, faults: [] });
+  expect(await db.health.verify()).toMatchObject({ ok: true, faults: [] });
   expect(puts).toBeGreaterThan(2);
   await Promise.all(writing);
   expect(await db.get('busy')).toBe(puts - 1);
@@ -59,9 +59,9 @@ it('a verification reports no fault for a segment that a collection wrote in the
   for (let at = 0; at < 5000; at += 500) await db.deleteMany({ gte: `k${at}`, lt: `k${at + 400}` });
   let moved = 0;
   beforeRead = async () => {
-    moved = (await db.compact()).segmentsWritten;
+    moved = (await db.health.compact()).segmentsWritten;
   };
-  expect(await db.verify()).toMatchObject({ ok: true, faults: [], segmentFaults: [] });
+  expect(await db.health.verify()).toMatchObject({ ok: true, faults: [], segmentFaults: [] });
   expect(moved).toBeGreaterThan(0);
   await db.close();
 });

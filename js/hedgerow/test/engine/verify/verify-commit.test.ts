@@ -1,6 +1,6 @@
 /** A verification reads all chunks, reports each fault with its keys, and continues after it. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { HedgerowError, memory, open, type Store, verify } from '../../../src/index.js';
+import { HedgerowError, memory, open, type Store, verifyStore } from '../../../src/index.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
 import {
@@ -58,8 +58,8 @@ async function readable(db: Store): Promise<Set<string>> {
 describe('a sound store', () => {
   it('has counts of all its rows, nodes, values and bytes', async () => {
     const db = await reopened();
-    const { levels } = await db.stats();
-    const found = await db.verify();
+    const { levels } = await db.health.stats();
+    const found = await db.health.verify();
     expect(found).toMatchObject({ root, ok: true, rows: ALL.length, values: 1 });
     expect(found).toMatchObject({ faults: [], segmentFaults: [] });
     expect(found.nodes).toBe(levels.reduce((sum, { nodes }) => sum + nodes, 0));
@@ -70,32 +70,39 @@ describe('a sound store', () => {
 
   it('that is empty is sound', async () => {
     const db = await open('empty', { storage: memory() });
-    expect(await db.verify()).toMatchObject({ ok: true, rows: 0, nodes: 0, root: '0'.repeat(64) });
+    expect(await db.health.verify()).toMatchObject({
+      ok: true,
+      rows: 0,
+      nodes: 0,
+      root: '0'.repeat(64),
+    });
     await db.put('a', 1);
     await db.clear();
-    expect(await db.verify()).toMatchObject({ ok: true, rows: 0 });
+    expect(await db.health.verify()).toMatchObject({ ok: true, rows: 0 });
   });
 
   it('reports the progress of its verification, which can be stopped', async () => {
-    const db = await open('test', { storage, sliceMs: 1 });
+    const db = await open('test', { storage, advanced: { sliceMs: 1 } });
     const seen: number[] = [];
-    await db.verify({ onProgress: ({ fraction }) => seen.push(fraction) });
+    await db.health.verify({ onProgress: ({ fraction }) => seen.push(fraction) });
     expect(seen.at(-1)).toBe(1);
     expect(seen).toEqual([...seen].sort((a, b) => a - b));
     const controller = new AbortController();
-    const stopped = db.verify({
+    const stopped = db.health.verify({
       signal: controller.signal,
       onProgress: () => controller.abort(),
     });
     await expect(stopped).rejects.toEqual(failure('aborted'));
-    await expect(db.verify({ signal: AbortSignal.abort() })).rejects.toEqual(failure('aborted'));
-    expect((await db.verify()).ok).toBe(true);
+    await expect(db.health.verify({ signal: AbortSignal.abort() })).rejects.toEqual(
+      failure('aborted'),
+    );
+    expect((await db.health.verify()).ok).toBe(true);
   });
 
   it('includes the commits of another handle, while this handle writes', async () => {
     const [db, other] = [await reopened(), await reopened()];
     await other.putMany([['new', 1]]);
-    const [found] = await Promise.all([db.verify(), db.put('mine', 2)]);
+    const [found] = await Promise.all([db.health.verify(), db.put('mine', 2)]);
     expect(found.ok).toBe(true);
     expect([ALL.length + 1, ALL.length + 2]).toContain(found.rows);
   });
@@ -107,7 +114,7 @@ it('a verification reads from storage, not from memory', async () => {
   const leaf = chunks(LEAF)[5]!;
   damage(leaf);
   expect(await db.scan().toArray()).toHaveLength(ALL.length);
-  const found = await db.verify();
+  const found = await db.health.verify();
   expect(found.faults.map(({ chunk }) => chunk)).toEqual([leaf.hash]);
   // The verification does not change the cache.
   expect(await db.scan().toArray()).toHaveLength(ALL.length);
@@ -118,7 +125,7 @@ describe('damage', () => {
     const leaf = chunks(LEAF)[20]!;
     damage(leaf);
     const db = await reopened();
-    const { ok, faults, rows } = await db.verify();
+    const { ok, faults, rows } = await db.health.verify();
     expect(ok).toBe(false);
     expect(faults).toEqual([
       {
@@ -144,7 +151,7 @@ describe('damage', () => {
       begin({ damaged: [...hit].map(({ hash }) => hash) });
       damage(...hit);
       const db = await reopened();
-      const { faults, rows } = await db.verify();
+      const { faults, rows } = await db.health.verify();
       expect(new Set(faults.map(({ chunk }) => chunk))).toEqual(
         new Set([...hit].map(({ hash }) => hash)),
       );
@@ -162,7 +169,7 @@ describe('damage', () => {
     for (const kind of [PIECE, LIST]) {
       const chunk = chunks(kind)[0]!;
       damage(chunk);
-      const { faults, rows } = await (await reopened()).verify();
+      const { faults, rows } = await (await reopened()).health.verify();
       const range = { gte: 'large', lte: 'large' };
       const code = 'corrupt-chunk';
       expect(faults).toEqual([{ code, chunk: chunk.hash, kind: 'value', range, rows: 1 }]);
@@ -173,7 +180,7 @@ describe('damage', () => {
   it('of an internal node covers the rows below it', async () => {
     const inner = chunks(1)[0]!;
     damage(inner);
-    const { faults, rows } = await (await reopened()).verify();
+    const { faults, rows } = await (await reopened()).health.verify();
     expect(faults).toHaveLength(1);
     expect(faults[0]).toMatchObject({ chunk: inner.hash, kind: 'node' });
     expect(rows + faults[0]!.rows!).toBe(ALL.length);
@@ -185,12 +192,12 @@ describe('damage', () => {
     const commit = chunks(Kind.commit).find(({ hash }) => hash === root)!;
     damage(commit);
     const fault = { code: 'corrupt-chunk', chunk: root, kind: 'commit', range: {} };
-    expect(await db.verify()).toMatchObject({ ok: false, rows: 0, faults: [fault] });
+    expect(await db.health.verify()).toMatchObject({ ok: false, rows: 0, faults: [fault] });
     await expect(reopened()).rejects.toEqual(failure('corrupt-chunk'));
     const closed = storage.closed;
-    expect(await verify('test', { storage })).toMatchObject({ ok: false, faults: [fault] });
+    expect(await verifyStore('test', { storage })).toMatchObject({ ok: false, faults: [fault] });
     expect(storage.closed).toBe(closed + 1);
-    await expect(verify('none', { storage })).rejects.toEqual(failure('store-not-found'));
+    await expect(verifyStore('none', { storage })).rejects.toEqual(failure('store-not-found'));
   });
 });
 
@@ -215,7 +222,7 @@ describe('segments and tables', () => {
     for (const [what, ok, change] of changes) {
       storage.hooks.read = (id, bytes) => (id === segment ? change(bytes) : bytes);
       const db = await reopened();
-      const found = await db.verify();
+      const found = await db.health.verify();
       expect(found.segmentFaults).toEqual([{ segment, what }]);
       expect(found.ok).toBe(ok);
       const lost = found.faults.reduce((sum, { rows = 0 }) => sum + rows, 0);
@@ -237,7 +244,7 @@ describe('segments and tables', () => {
       });
     };
     only(id);
-    const found = await (await reopened()).verify();
+    const found = await (await reopened()).health.verify();
     expect(found.segmentFaults).toEqual([{ segment: id, what: 'table' }]);
     expect(new Set(found.faults.map(({ code }) => code))).toEqual(new Set(['missing-chunk']));
     delete storage.hooks.load;
@@ -245,7 +252,7 @@ describe('segments and tables', () => {
     await db.clear();
     await db.put('a', 1);
     only(id);
-    expect(await (await reopened()).verify()).toMatchObject({
+    expect(await (await reopened()).health.verify()).toMatchObject({
       ok: true,
       segmentFaults: [{ segment: id, what: 'table' }],
     });
@@ -258,12 +265,12 @@ it('a verification fails if storage fails, and the next one succeeds', async () 
   const db = await open('test', { storage: failing });
   for (const call of ['load', 'read'] as const) {
     failing.fail({ call, at: failing.calls(call) + 1, when: 'before', error });
-    await expect(db.verify()).rejects.toBe(error);
+    await expect(db.health.verify()).rejects.toBe(error);
     failing.heal();
-    expect((await db.verify()).ok).toBe(true);
+    expect((await db.health.verify()).ok).toBe(true);
   }
   await db.close();
-  await expect(db.verify()).rejects.toEqual(failure('closed'));
+  await expect(db.health.verify()).rejects.toEqual(failure('closed'));
 });
 
 it('a segment that another tab collects in the meantime is no fault', async () => {
@@ -282,7 +289,7 @@ it('a segment that another tab collects in the meantime is no fault', async () =
     })();
     return undefined;
   };
-  const found = await db.verify();
+  const found = await db.health.verify();
   expect(moved).toBe(true);
   expect(found).toMatchObject({ ok: true, rows: ALL.length });
 });

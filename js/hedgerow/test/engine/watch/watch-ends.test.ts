@@ -1,5 +1,6 @@
 /** A watch that can report no more changes ends, and reports its error once; no retry runs for ever. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { onRecovery } from '../../../src/base/internal-symbols.js';
 import { turn } from '../../../src/base/scheduler.js';
 import { HedgerowError, memory, open, type Store, type WatchOptions } from '../../../src/index.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
@@ -40,7 +41,7 @@ describe('storage that cannot be read', () => {
       const storage = faulty(memory());
       const writing = await open('test', { storage });
       await writing.putMany(MANY);
-      const db = await open('test', { storage, cacheBytes: 0 });
+      const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       const timers = vi.spyOn(globalThis, 'setTimeout');
       const error = new HedgerowError(code, 'never again');
@@ -78,7 +79,7 @@ describe('storage that cannot be read', () => {
     const other = await open('ends', { storage: shared });
     await other.putMany(MANY);
     const storage = faulty(shared);
-    const db = await open('ends', { storage, cacheBytes: 0 });
+    const db = await open('ends', { storage, advanced: { cacheBytes: 0 } });
     const copy = new Copy(MANY);
     const errors: unknown[] = [];
     db.watch({}, copy.take, { onError: (cause) => errors.push(cause) });
@@ -104,7 +105,7 @@ describe('storage that cannot be read', () => {
     const storage = faulty(memory());
     const writing = await open('test', { storage });
     await writing.putMany(MANY);
-    const db = await open('test', { storage, cacheBytes: 0 });
+    const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
     const error = new HedgerowError('storage', 'not now');
     storage.fail({ call: 'read', at: storage.calls('read') + 1, when: 'before', error });
     const copy = new Copy();
@@ -120,13 +121,13 @@ describe('a handle that is closed', () => {
   it('ends its watches with `closed`, watches of its branches too', async () => {
     const db = await open('test', { storage: memory() });
     await db.put('a', 1);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     const [own, drafts] = [ends(db), ends(draft)];
     await rest();
     await draft.close();
     expect(drafts.errors).toEqual([[failure('closed')], [failure('closed')]]);
     expect(own.errors).toEqual([[], []]);
-    const again = await db.branch('draft');
+    const again = await db.branches.open('draft');
     const others = ends(again);
     await db.close();
     expect([...own.errors, ...others.errors]).toEqual(Array(4).fill([failure('closed')]));
@@ -138,7 +139,11 @@ describe('a handle that is closed', () => {
     const made = await open('test', { storage });
     await made.putMany(MANY);
     await made.close();
-    const db = await open('test', { storage, cacheBytes: 0, indexes: { x: { path: '/x' } } });
+    const db = await open('test', {
+      storage,
+      advanced: { cacheBytes: 0 },
+      indexes: { x: { path: '/x' } },
+    });
     const errors: unknown[] = [];
     const onError = (cause: unknown) => errors.push(cause);
     const called = vi.fn();
@@ -210,16 +215,16 @@ describe('a branch that is deleted', () => {
     await one.putMany(rows(100));
     const mains = [ends(one), ends(other)];
     const drafts = [
-      await one.branch('draft'),
-      await one.branch('draft'),
-      await other.branch('draft'),
+      await one.branches.open('draft'),
+      await one.branches.open('draft'),
+      await other.branches.open('draft'),
     ];
     const watches = drafts.map((db) => ends(db));
     const all = vi.fn();
     for (const db of drafts) db.watch({ prefix: 'none' }, all);
     const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
     await rest();
-    await other.deleteBranch('draft');
+    await other.branches.delete('draft');
     await until(() => watches.every(({ areOver }) => areOver()));
     await until(() => reported.mock.calls.length === drafts.length);
     for (const { errors } of watches) {
@@ -234,8 +239,8 @@ describe('a branch that is deleted', () => {
     for (const { errors } of mains) expect(errors).toEqual([[], []]);
     // A new branch of that name can be watched.
     const recovered = vi.fn();
-    for (const db of drafts) db.onRecovery(recovered);
-    const anew = await one.branch('draft');
+    for (const db of drafts) onRecovery(db, recovered);
+    const anew = await one.branches.open('draft');
     await until(() => recovered.mock.calls.length >= 2);
     const copy = new Copy();
     drafts[0]?.watch({}, copy.take, { initial: true });
@@ -248,7 +253,7 @@ describe('a branch that is deleted', () => {
   it('that never existed ends no watches of a handle that tries to switch to it', async () => {
     const db = await open('test', { storage: memory() });
     const { errors } = ends(db);
-    await expect(db.switchTo('none')).rejects.toEqual(failure('branch-not-found'));
+    await expect(db.branches.switchTo('none')).rejects.toEqual(failure('branch-not-found'));
     const copy = new Copy([]);
     db.watch({}, copy.take);
     await db.put('a', 1);

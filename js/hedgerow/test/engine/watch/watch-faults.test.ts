@@ -70,7 +70,7 @@ describe('when storage fails', () => {
     const writing = await open('test', { storage });
     await writing.putMany(MANY);
     await writing.close();
-    const db = await open('test', { storage, cacheBytes: 0 });
+    const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
     const copy = new Copy();
     const error = new HedgerowError('disconnected', 'not now');
     storage.fail({ call: 'read', at: 1, lasting: true, when: 'before', error });
@@ -92,7 +92,7 @@ describe('when storage fails', () => {
     const [first] = [...storage.stored.keys()];
     const segment = storage.stored.get(first as number);
     segment?.segmentBytes.fill(0x55, 20_000, 22_000);
-    const db = await open('test', { storage, cacheBytes: 0 });
+    const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
     const [damaged, sound] = [new Copy([]), new Copy([])];
     const onError = vi.fn();
     db.watch({ lt: 'k010000' }, damaged.take, { onError });
@@ -130,7 +130,7 @@ describe('a collection', () => {
     await until(() => copy.calls === 1);
     for (let round = 1; round < 4; round++) {
       await one.putMany(rows(3000, round));
-      await one.compact();
+      await one.health.compact();
     }
     expect(copy.calls).toBe(1);
     go();
@@ -144,8 +144,8 @@ describe('a collection', () => {
     const stop = db.watch({}, () => {}, { initial: true });
     for (let round = 0; round < 4; round++) await db.putMany(rows(10_000, round));
     await rest();
-    await db.compact();
-    const { storedBytes, liveBytes } = await db.stats();
+    await db.health.compact();
+    const { storedBytes, liveBytes } = await db.health.stats();
     expect(storedBytes).toBeLessThan(1.2 * liveBytes);
     stop();
   });
@@ -162,19 +162,19 @@ describe('changes since a root', () => {
     const db = await open('test', { storage });
     await db.put('k000005', 1);
     await db.delete('k000007');
-    const changes = db.changes(root);
+    const changes = db.history.since(root);
     await db.put('n', 1);
     expect((await changes.toArray()).map(({ op, key }) => [op, key])).toEqual([
       ['change', 'k000005'],
       ['del', 'k000007'],
       ['add', 'n'],
     ]);
-    expect(await db.changes(db.root).toArray()).toEqual([]);
-    expect(await db.changes(root, { prefix: 'n' }).toArray()).toEqual([
+    expect(await db.history.since(db.root).toArray()).toEqual([]);
+    expect(await db.history.since(root, { prefix: 'n' }).toArray()).toEqual([
       { op: 'add', key: 'n', newValue: 1 },
     ]);
     const all: string[] = [];
-    for await (const { op, key } of db.changes(empty)) {
+    for await (const { op, key } of db.history.since(empty)) {
       expect(op).toBe('add');
       all.push(key);
     }
@@ -188,7 +188,7 @@ describe('changes since a root', () => {
     const copy = new Copy(rows(500));
     await one.putMany(rows(50, 'new'));
     await rest();
-    for await (const change of other.changes(root)) copy.take([change], { root: other.root });
+    for await (const change of other.history.since(root)) copy.take([change], { root: other.root });
     other.watch({}, copy.take);
     await one.delete('k000002');
     await copy.becomes((await one.scan().toArray()) as Entry[]);
@@ -200,15 +200,21 @@ describe('changes since a root', () => {
     await db.putMany(rows(3000));
     const { root } = db;
     for (let round = 1; round < 4; round++) await db.putMany(rows(3000, round));
-    await db.compact();
-    await expect(db.changes(root).toArray()).rejects.toEqual(
+    await db.health.compact();
+    await expect(db.history.since(root).toArray()).rejects.toEqual(
       failure('missing-chunk', { message: expect.stringContaining(root) as unknown as string }),
     );
-    await expect(db.changes('f'.repeat(64)).toArray()).rejects.toEqual(failure('missing-chunk'));
-    await expect(db.changes('not a root').toArray()).rejects.toEqual(failure('invalid-argument'));
+    await expect(db.history.since('f'.repeat(64)).toArray()).rejects.toEqual(
+      failure('missing-chunk'),
+    );
+    await expect(db.history.since('not a root').toArray()).rejects.toEqual(
+      failure('invalid-argument'),
+    );
     const signal = AbortSignal.abort();
-    await expect(db.changes(db.root, { signal }).toArray()).rejects.toEqual(failure('aborted'));
+    await expect(db.history.since(db.root, { signal }).toArray()).rejects.toEqual(
+      failure('aborted'),
+    );
     await db.close();
-    expect(() => db.changes(root)[Symbol.asyncIterator]()).toThrow(failure('closed'));
+    expect(() => db.history.since(root)[Symbol.asyncIterator]()).toThrow(failure('closed'));
   });
 });

@@ -9,7 +9,7 @@ const MAX = '18446744073709551615';
 const sums = { t: { prefix: 's/', key: '/id', sum: '/n' } };
 
 async function counting(storage = memory()) {
-  return open('test', { storage, sums });
+  return open('test', { storage, advanced: { sums } });
 }
 
 /** Returns `true` for each call that was accepted, or the code of its refusal. */

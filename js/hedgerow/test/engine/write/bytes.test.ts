@@ -198,7 +198,7 @@ describe('bytes of rows', () => {
         await expect(db.putMany(source, { key: '/id' })).rejects.toEqual(error);
       }
       expect([db.root, await all(db)]).toEqual(before);
-      expect((await db.stats()).segments).toBe(1);
+      expect((await db.health.stats()).segments).toBe(1);
     });
   }
 

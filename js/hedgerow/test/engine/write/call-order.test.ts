@@ -35,7 +35,7 @@ async function store(isCold: boolean) {
   await first.structured.putMany(ROWS);
   if (isCold) {
     await first.close();
-    const db = await open(name, { ...how, cacheBytes: 0 });
+    const db = await open(name, { ...how, advanced: { cacheBytes: 0 } });
     opened.push(() => db.close());
     return db;
   }
@@ -105,7 +105,7 @@ const LATER: Record<string, Call> = {
     }),
   commit: async (db) =>
     (
-      await db.commit(async (tx) => {
+      await db.history.commit(async (tx) => {
         tx.put('x/seen', await tx.scan({ prefix: 'x/' }).keys().toArray());
         return tx.count();
       })

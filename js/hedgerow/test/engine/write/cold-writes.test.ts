@@ -11,7 +11,7 @@ describe('a change that makes segments and must load others', () => {
     const storage = memory();
     await (await open('test', { storage })).putMany(rows);
     // Long slices: the step that needs a segment has also made segments.
-    const db = await open('test', { storage, cacheBytes: 0, sliceMs: 1000 });
+    const db = await open('test', { storage, advanced: { cacheBytes: 0, sliceMs: 1000 } });
     const changed = rows.map(([key], at): Entry => [key, { changed: key, text: noise(-at, 100) }]);
     await db.putMany(changed);
     expectSame(await all(db), changed);

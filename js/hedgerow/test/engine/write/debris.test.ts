@@ -47,7 +47,7 @@ describe('the segments of a load are deleted after it fails', () => {
         // Rows that go among other rows are written only when all of them are known.
         if (before.length === 0) expect(storage.written.length).toBeGreaterThan(writes);
         expect(new Set(storage.stored.keys())).toEqual(stored);
-        expect((await db.stats()).segments).toBe(stored.size);
+        expect((await db.health.stats()).segments).toBe(stored.size);
         expectSame(await all(db), before);
         // The next load is whole, also for a handle that does not know of the failure.
         await db.putMany(rows());

@@ -179,7 +179,7 @@ describe('close', () => {
         db.getMany(['a']),
         db.has('a'),
         db.count(),
-        db.stats(),
+        db.health.stats(),
         scan.toArray(),
         scan.keys().toArray(),
         (async () => {

@@ -84,7 +84,7 @@ async function checkAll(input: string): Promise<number> {
       await other.putMany(source, rest);
       expect(db.root, name).toBe(other.root);
       expect(await db.scan().toArray(), name).toEqual(await other.scan().toArray());
-      expect(await db.verify(), name).toMatchObject({ ok: true, rows: 1 });
+      expect(await db.health.verify(), name).toMatchObject({ ok: true, rows: 1 });
       await other.close();
       taken++;
       times++;

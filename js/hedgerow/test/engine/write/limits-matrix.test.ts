@@ -105,7 +105,7 @@ async function expectRefusal(writer: Writer, base: Base, limit: Limit, context: 
   const error = await failureOf((async () => writer.write(db, above))());
   expect(error?.code, `${context}: ${error}`).toBe(writer.code ?? code);
   expect([db.root, await db.count()], context).toEqual([root, rows]);
-  expect(await db.verify({ checkIndexes: true }), context).toMatchObject({ ok: true });
+  expect(await db.health.verify({ checkIndexes: true }), context).toMatchObject({ ok: true });
   await writer.write(db, at);
   refusals++;
   const after = db.root;

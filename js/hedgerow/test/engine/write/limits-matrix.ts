@@ -176,13 +176,13 @@ export const WRITERS: readonly Writer[] = [
   {
     name: 'a branch that is merged',
     write: async (db, { key, value }) => {
-      const branch = await db.branch('draft');
+      const branch = await db.branches.open('draft');
       try {
         await branch.put(key, value);
-        await db.merge(branch);
+        await db.branches.merge(branch);
       } finally {
         await branch.close();
-        await db.deleteBranch('draft');
+        await db.branches.delete('draft');
       }
     },
   },
@@ -231,7 +231,7 @@ export const READERS: Readonly<Record<string, (outcome: Outcome) => Promise<bool
   'a transaction': async ({ db, row }) =>
     db.transaction(async (tx) => isSame(await tx.get(row.key), row.value)),
   diff: async ({ db, row, base, before }) => {
-    const found = await db.diff(before, db.root).toArray();
+    const found = await db.history.diff(before, db.root).toArray();
     const changes =
       base === 'the same key'
         ? [{ key: row.key, op: 'change', oldValue: rowOf(row.key, 0).value, newValue: row.value }]
@@ -248,12 +248,12 @@ export const READERS: Readonly<Record<string, (outcome: Outcome) => Promise<bool
     return JSON.stringify(entries) === expected(outcome);
   },
   verify: async ({ db }) => {
-    const { ok, rows } = await db.verify({ checkIndexes: true });
+    const { ok, rows } = await db.health.verify({ checkIndexes: true });
     return ok && rows === (await db.count());
   },
   'a repair, which loses nothing': async ({ db }) => {
     const { root } = db;
-    const { lost, rowsLost, faults } = await db.repair({ salvage: true });
+    const { lost, rowsLost, faults } = await db.health.repair({ salvage: true });
     return isSame([lost, rowsLost, faults], [[], 0, []]) && db.root === root;
   },
   'an import of its export': async (outcome) => {

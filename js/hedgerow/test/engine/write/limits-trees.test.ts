@@ -24,7 +24,7 @@ const LEAF = { value: Uint8Array.of(1), sum: 1n };
 
 /** Expects that every reader reads the store as it is. */
 async function expectSound(db: Store, storage = memory()): Promise<void> {
-  expect(await db.verify({ checkIndexes: true })).toMatchObject({ ok: true, faults: [] });
+  expect(await db.health.verify({ checkIndexes: true })).toMatchObject({ ok: true, faults: [] });
   const { root } = await importStore('copy', [await exported(db)], { storage, checkIndexes: true });
   expect(root).toBe(db.root);
   const copy = await open('copy', { storage });
@@ -51,7 +51,7 @@ describe('a commit', () => {
   it('names as many trees as it may, and one more is refused before it is stored', async () => {
     const storage = memory();
     const names = Array.from({ length: MAX_TREES - 2 }, (_, at) => [`t${at}`, { sum: '/n' }]);
-    const db = await open('test', { storage, sums: Object.fromEntries(names) });
+    const db = await open('test', { storage, advanced: { sums: Object.fromEntries(names) } });
     await db.put('k', { n: 1 });
     // The other two are the rows and a manual tree.
     await db.sumTree('hand').put('leaf', LEAF);
@@ -65,7 +65,7 @@ describe('a commit', () => {
     expect(db.sumTree('t0').root.sum).toBe(3n);
     const { root } = db;
     await db.close();
-    const again = await open('test', { storage, sums: Object.fromEntries(names) });
+    const again = await open('test', { storage, advanced: { sums: Object.fromEntries(names) } });
     expect(again.root).toBe(root);
     expect(await again.get('k')).toEqual({ n: 1 });
     expect(await again.sumTree('hand').get('leaf')).toMatchObject(LEAF);
@@ -85,23 +85,23 @@ describe('a sum tree', () => {
       const tree = () => db.sumTree(name);
       expect(tree).toThrow(expect.objectContaining({ code: 'invalid-argument' }));
       const sums = { [name]: { sum: '/n' } };
-      await expect(opened({ sums })).rejects.toEqual(failure('invalid-argument'));
+      await expect(opened({ advanced: { sums } })).rejects.toEqual(failure('invalid-argument'));
     }
   });
 
   it('has a definition of at most 984 bytes', async () => {
     const prefixOf = (length: number) => 'k'.repeat(length - '["","/n","",""]'.length);
     const prefix = prefixOf(MAX_SUM_DEFINITION_BYTES);
-    const db = await opened({ sums: { t: { sum: '/n', prefix } } });
+    const db = await opened({ advanced: { sums: { t: { sum: '/n', prefix } } } });
     await db.put(prefix, { n: 3 });
     expect(db.sumTree('t').root.sum).toBe(3n);
     await expectSound(db);
     for (const bad of [prefixOf(MAX_SUM_DEFINITION_BYTES + 1), '\ud800']) {
       const sums = { t: { sum: '/n', prefix: bad } };
-      await expect(opened({ sums })).rejects.toEqual(failure('invalid-argument'));
+      await expect(opened({ advanced: { sums } })).rejects.toEqual(failure('invalid-argument'));
     }
     const sums = { t: { sum: '/\ud800' } };
-    await expect(opened({ sums })).rejects.toEqual(failure('invalid-argument'));
+    await expect(opened({ advanced: { sums } })).rejects.toEqual(failure('invalid-argument'));
   });
 
   it('takes a leaf of at most 1 MiB by hand', async () => {
@@ -116,7 +116,7 @@ describe('a sum tree', () => {
   });
 
   it('that follows rows refuses a row above 1 MiB by that limit, its name and its key', async () => {
-    const db = await opened({ sums: { cents: { sum: '/n' } } });
+    const db = await opened({ advanced: { sums: { cents: { sum: '/n' } } } });
     const row = (length: number) => ({
       n: 1,
       text: 'x'.repeat(length - '{"n":1,"text":""}'.length),
@@ -151,7 +151,7 @@ describe('a sum tree', () => {
   });
 
   it('that follows rows refuses a key with half of a surrogate pair, which is not the prefix without it', async () => {
-    const db = await opened({ sums: { owed: { key: '/owner', sum: '/n' } } });
+    const db = await opened({ advanced: { sums: { owed: { key: '/owner', sum: '/n' } } } });
     await db.put('1', { owner: 'alice', n: 5 });
     const error = await expectRefused(db, 'invalid-value', () =>
       db.put('2', { owner: 'alice\ud800', n: 7 }),

@@ -194,11 +194,11 @@ it('a lossy value that resolves a conflict is refused by its key', async () => {
     ['a', 0],
     ['b', 0],
   ]);
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put('b', 1);
   await db.put('b', 2);
   const { root } = db;
-  const merging = db.merge('draft', { onConflict: () => ({ list: [Number.NaN] }) });
+  const merging = db.branches.merge('draft', { onConflict: () => ({ list: [Number.NaN] }) });
   const message = expect.stringContaining('"b"') as unknown as string;
   await expect(merging).rejects.toEqual(failure('invalid-value', { pointer: '/list/0', message }));
   expect(db.root).toBe(root);

@@ -77,13 +77,13 @@ it.each(ways)('a diff, %s, leads from one state to the other', async (_, apply) 
     await db.clear();
     await db.putMany([...after]);
     const b = db.snapshot();
-    const changes = await db.diff(a.root, b.root).toArray();
+    const changes = await db.history.diff(a.root, b.root).toArray();
     const other = await storeOf([...before]);
     expect(other.root).toBe(a.root);
     await apply(changes, other, from);
     expect(other.root).toBe(b.root);
     // The way back works, too.
-    await apply(await db.diff(b.root, a.root).toArray(), other, from);
+    await apply(await db.history.diff(b.root, a.root).toArray(), other, from);
     expect(other.root).toBe(a.root);
   });
 });
@@ -99,7 +99,7 @@ it('bytes and large values stay unchanged', async () => {
   const before = db.root;
   await db.putMany(rows);
   const other = await storeOf([['bytes', 'text']]);
-  await other.applyPatch(await db.changes(before).toArray());
+  await other.applyPatch(await db.history.since(before).toArray());
   expectSame(await all(other), rows);
   expect(other.root).toBe(db.root);
 });

@@ -89,7 +89,7 @@ describe('the result of putMany', () => {
     const db = await storeOf();
     const all = rows(20_000);
     const result = await db.putMany(all);
-    const { chunks, segments, storedBytes } = await db.stats();
+    const { chunks, segments, storedBytes } = await db.health.stats();
     expect(result.root).toBe(db.root);
     expect(result.rows).toBe(20_000);
     expect(result.bytes).toBeGreaterThan(JSON.stringify(all).length * 0.9);
@@ -126,7 +126,7 @@ describe('the result of putMany', () => {
 
   it('has more slices where slices are shorter', async () => {
     const load = async (sliceMs: number) => {
-      const db = await open('test', { storage: memory(), sliceMs });
+      const db = await open('test', { storage: memory(), advanced: { sliceMs } });
       return (await db.putMany(rows(20_000))).slices;
     };
     expect(await load(0.5)).toBeGreaterThan((await load(1000)) * 2);
@@ -140,7 +140,7 @@ describe('stats', () => {
     const db = await storeOf(
       Array.from({ length: 20_000 }, (_, at): Entry => [`k${at}`, noise(at, 300)]),
     );
-    const stats = await db.stats();
+    const stats = await db.health.stats();
     expect(stats).toMatchObject({ root: db.root, rows: 20_000 });
     expect(stats.levels.map(({ level }) => level)).toEqual(
       stats.levels.map((_, at) => stats.levels.length - 1 - at),
@@ -157,14 +157,14 @@ describe('stats', () => {
 
   it('has the bytes of unpacked nodes', async () => {
     const entries = Array.from({ length: 20_000 }, (_, at): Entry => [`k${at}`, 'x'.repeat(300)]);
-    const stats = await (await storeOf(entries)).stats();
+    const stats = await (await storeOf(entries)).health.stats();
     expect(bytesIn(stats)).toBeGreaterThan(20_000 * 300);
     expect(stats.storedBytes).toBeLessThan(bytesIn(stats) / 5);
     expect(stats.liveBytes).toBeLessThanOrEqual(stats.storedBytes);
   });
 
   it('of an empty store has no levels', async () => {
-    const stats = await (await storeOf()).stats();
+    const stats = await (await storeOf()).health.stats();
     expect(stats).toMatchObject({ rows: 0, levels: [], segments: 0, chunks: 0, storedBytes: 0 });
   });
 });

@@ -85,8 +85,8 @@ describe('the root is the same', () => {
     const from = random(11);
     const entries = from.shuffle(entriesOf(from, 8000));
     const root = await rootOf(entries);
-    for (const options of [{ sliceMs: 0.01 }, { sliceMs: 1000 }, { cacheBytes: 0 }]) {
-      const db = await open('test', { storage: memory(), ...options });
+    for (const advanced of [{ sliceMs: 0.01 }, { sliceMs: 1000 }, { cacheBytes: 0 }]) {
+      const db = await open('test', { storage: memory(), advanced });
       await db.putMany(entries.slice(0, 4000));
       await db.putMany(entries.slice(4000));
       expect(db.root).toBe(root);
@@ -190,12 +190,12 @@ describe('the root changes', () => {
     const db = await open('test', { storage });
     await db.putMany(entries);
     const { root } = db;
-    const { segments } = await db.stats();
+    const { segments } = await db.health.stats();
     expect(await db.putMany(sorted(entries))).toMatchObject({ root, chunks: 0 });
     for (const [key, value] of sorted(entries).slice(0, 10)) await db.put(key, value);
     await db.delete('absent');
     expect(db.root).toBe(root);
-    expect((await db.stats()).segments).toBe(segments);
+    expect((await db.health.stats()).segments).toBe(segments);
   });
 });
 

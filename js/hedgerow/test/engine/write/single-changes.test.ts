@@ -220,7 +220,7 @@ describe('update', () => {
 
   it('and insert work on a branch, and with a durability', async () => {
     const db = await open('test', { storage: memory() });
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.insert('a', { n: 1 }, { durability: 'strict' });
     await draft.update('a', { m: 2 }, { durability: 'strict' });
     expect(await db.count()).toBe(0);

@@ -29,5 +29,5 @@ it('a strict call without a change flushes the stored rows once', async () => {
   await db.deleteMany(['c'], { durability });
   expect(storage.written.length).toBe(4);
   expect(await all(db)).toEqual(await all(other));
-  expect((await db.stats()).segments).toBe(2);
+  expect((await db.health.stats()).segments).toBe(2);
 });

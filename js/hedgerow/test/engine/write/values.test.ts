@@ -184,7 +184,7 @@ describe('large values', () => {
     const storage = memory();
     const writer = await open('test', { storage });
     await writer.putMany(from.shuffle(entries));
-    for (const db of [writer, await open('test', { storage, cacheBytes: 0 })]) {
+    for (const db of [writer, await open('test', { storage, advanced: { cacheBytes: 0 } })]) {
       expectSame(await all(db), entries);
       expectSame(await db.scan({ reverse: true }).toArray(), entries.toReversed());
       expectSame(

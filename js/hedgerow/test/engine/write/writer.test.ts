@@ -126,7 +126,7 @@ describe('a writer', () => {
       await expect(writer.finish()).rejects.toEqual(failure('closed'));
     }
     expect(await db.count()).toBe(0);
-    expect((await (await open('aborted', { storage })).stats()).segments).toBe(0);
+    expect((await (await open('aborted', { storage })).health.stats()).segments).toBe(0);
   });
 
   it('refuses a bad row and continues', async () => {
@@ -194,7 +194,7 @@ describe('a writer', () => {
     await within(db.close());
     expect(() => writer.tryPut('a', 1)).toThrow('the store was closed');
     expect(() => db.writer()).toThrow(failure('closed'));
-    expect((await (await open('closed', { storage })).stats()).segments).toBe(0);
+    expect((await (await open('closed', { storage })).health.stats()).segments).toBe(0);
   });
 
   it('rejects bad arguments', async () => {

@@ -79,15 +79,15 @@ describe('hooks are in `error`, with the cause and the earlier rows,', () => {
   it('when their branch was deleted in another tab, until it is made again', async () => {
     const [one, other] = await handles(2, 'react branches');
     await one.putMany(rows(5));
-    const draft = await one.branch('draft');
+    const draft = await one.branches.open('draft');
     const page = shown(draft);
     await page.are('ready');
-    await other.deleteBranch('draft');
+    await other.branches.delete('draft');
     await page.are('error');
     expect(errors(page.states())).toEqual(Array(3).fill(failure('branch-not-found')));
-    const anew = await other.branch('draft');
+    const anew = await other.branches.open('draft');
     await anew.put('k00001', 'anew');
-    await one.branch('draft');
+    await one.branches.open('draft');
     await page.are('ready');
     await until(() => page.row.last().value === 'anew');
     expect(page.all.last().rows.length).toBe(5);
@@ -110,7 +110,7 @@ describe('hooks in `error` read again', () => {
       if (!good.has(id)) bytes.fill(0x55, bytes.length / 4, bytes.length / 2);
       return bytes;
     };
-    return open('react', { storage, cacheBytes: 0 });
+    return open('react', { storage, advanced: { cacheBytes: 0 } });
   }
 
   it('after `repair`', async () => {
@@ -124,7 +124,7 @@ describe('hooks in `error` read again', () => {
     const states = page.all.states.length;
     await rest();
     expect(page.all.states.length).toBe(states);
-    expect((await db.repair()).commitsDropped).toBe(1);
+    expect((await db.health.repair()).commitsDropped).toBe(1);
     await page.are('ready');
     expect(page.row.last().value).toEqual({ at: 1 });
     expect(page.all.last().rows.length).toBe(20_000);
@@ -139,15 +139,15 @@ describe('hooks in `error` read again', () => {
   it('after `switchTo`', async () => {
     const db = await open('react', { storage: memory() });
     await db.putMany(rows(5));
-    await db.branch('draft');
-    await db.switchTo('draft');
+    await db.branches.open('draft');
+    await db.branches.switchTo('draft');
     const page = shown(db);
     await page.are('ready');
     const [[first], value] = [page.all.last().rows, page.row.last().value];
-    await db.deleteBranch('draft');
+    await db.branches.delete('draft');
     await page.are('error');
     expect(errors(page.states())).toEqual(Array(3).fill(failure('branch-not-found')));
-    await db.switchTo('main');
+    await db.branches.switchTo('main');
     await page.are('ready');
     // Unchanged rows stay the same objects.
     expect(page.all.last().rows[0]).toBe(first);
@@ -191,7 +191,7 @@ describe('hooks in `error` read again', () => {
     await rest();
     const scan = vi.spyOn(db, 'scan');
     const watch = vi.spyOn(db, 'watch');
-    await db.resetTo(db.root);
+    await db.branches.reset(db.root);
     await rest();
     expect([scan.mock.calls.length, watch.mock.calls.length]).toEqual([0, 0]);
     await db.close();

@@ -8,6 +8,7 @@ import { render as ofSvelte } from 'svelte/server';
 import { expect, it, vi } from 'vitest';
 import { createSSRApp } from 'vue';
 import { renderToString as ofVue } from 'vue/server-renderer';
+import { RECOVERY } from '../../../src/base/internal-symbols.js';
 import type { Store } from '../../../src/index.js';
 import * as react from '../../../src/live/frameworks/react.js';
 import * as solid from '../../../src/live/frameworks/solid.js';
@@ -19,7 +20,7 @@ import { shownBy } from './vue-page.js';
 
 /** Records all calls of a store. */
 function asked(db: Store) {
-  return (['watch', 'scan', 'snapshot', 'onRecovery'] as const).map((name) => vi.spyOn(db, name));
+  return (['watch', 'scan', 'snapshot', RECOVERY] as const).map((name) => vi.spyOn(db, name));
 }
 const loading = (own: object) =>
   JSON.stringify({ status: 'loading', ...own, isStale: false, error: undefined });

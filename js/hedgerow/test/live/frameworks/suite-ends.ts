@@ -80,14 +80,14 @@ export function ends({ name, mount }: Framework): void {
 
     it('of a deleted branch ends when it is there again', async () => {
       const db = await storeOf(3);
-      const draft = await db.branch('draft');
+      const draft = await db.branches.open('draft');
       const page = await mount('count', draft);
       await until(() => isReady(page));
-      await db.deleteBranch('draft');
+      await db.branches.delete('draft');
       await until(() => last(page).status === 'error');
       expect(last(page)).toMatchObject({ count: 3, error: failure('branch-not-found') });
       await db.put('more', 1);
-      await db.branch('draft');
+      await db.branches.open('draft');
       await until(() => last(page).count === 4 && last(page).status === 'ready');
     });
 

@@ -27,7 +27,7 @@ const Empty = { render: () => null };
 describe('handles in deep proxies of Vue', () => {
   it('are unchanged: refs and reactive objects make no proxies of them', async () => {
     const db = await tablesOf(3);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     const snapshot = db.snapshot();
     const query = db.issues.where({ state: 'open' });
     const shown = live(db);

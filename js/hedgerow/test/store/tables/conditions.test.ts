@@ -216,9 +216,6 @@ describe('a range', () => {
       expect(await refused(async () => db.watch(range, () => {}))).toMatchObject({
         code: 'invalid-argument',
       });
-      expect(await refused(async () => db.watchCount(range, () => {}))).toMatchObject({
-        code: 'invalid-argument',
-      });
       expect(await refused(async () => live(db, range as never))).toMatchObject({
         code: 'invalid-argument',
       });
@@ -226,10 +223,12 @@ describe('a range', () => {
         code: 'invalid-argument',
       });
       if ('index' in range) continue;
-      expect(await refused(() => db.diff(db.root, range).toArray())).toMatchObject({
-        code: 'invalid-argument',
-      });
-      expect(await refused(() => db.changes(db.root, range).toArray())).toMatchObject({
+      expect(await refused(() => db.history.diff(db.root, db.root, range).toArray())).toMatchObject(
+        {
+          code: 'invalid-argument',
+        },
+      );
+      expect(await refused(() => db.history.since(db.root, range).toArray())).toMatchObject({
         code: 'invalid-argument',
       });
     }

@@ -21,7 +21,7 @@ const row = (n: number, year = 2024): Row => ({ project: 'a', n, due: new Date(y
 async function draft() {
   const db = closing(await open('drafts', { storage: memory(), tables: { rows, others } }));
   await db.rows.putMany([row(1), row(2)]);
-  return { db, branch: await db.branch('draft') };
+  return { db, branch: await db.branches.open('draft') };
 }
 
 describe('changesSinceFork of a table', () => {
@@ -33,31 +33,31 @@ describe('changesSinceFork of a table', () => {
     await branch.rows.put(row(3));
     // Later changes of the other branch are not among them.
     await db.rows.put(row(4));
-    const changes = await branch.rows.changesSinceFork().toArray();
+    const changes = await branch.rows.sinceFork().toArray();
     expect(changes).toEqual([
       { op: 'change', key: ['a', 1], oldValue: row(1), newValue: row(1, 2030) },
       { op: 'del', key: ['a', 2], oldValue: row(2) },
       { op: 'add', key: ['a', 3], newValue: row(3) },
     ]);
-    expect(await branch.rows.changesSinceFork().first()).toEqual(changes[0]);
-    for await (const change of branch.rows.changesSinceFork()) {
+    expect(await branch.rows.sinceFork().first()).toEqual(changes[0]);
+    for await (const change of branch.rows.sinceFork()) {
       expectTypeOf(change.key).toEqualTypeOf<readonly [string, number]>();
       if (change.op !== 'del') expectTypeOf(change.newValue).toEqualTypeOf<Row>();
     }
-    expect(await branch.others.changesSinceFork().toArray()).toMatchObject([{ key: 'x' }]);
+    expect(await branch.others.sinceFork().toArray()).toMatchObject([{ key: 'x' }]);
   });
 
   it('names an unreadable row, and refuses options as the store does', async () => {
     const { db, branch } = await draft();
     await branch.put('others/bad', { id: 'bad', '~v': 7 });
-    await expect(branch.others.changesSinceFork().toArray()).rejects.toMatchObject({
+    await expect(branch.others.sinceFork().toArray()).rejects.toMatchObject({
       ...{ code: 'newer-version', table: 'others', key: 'bad' },
     });
-    await expect(db.rows.changesSinceFork().toArray()).rejects.toMatchObject({
+    await expect(db.rows.sinceFork().toArray()).rejects.toMatchObject({
       code: 'invalid-argument',
     });
-    const aborted = branch.rows.changesSinceFork({ signal: AbortSignal.abort() });
+    const aborted = branch.rows.sinceFork({ signal: AbortSignal.abort() });
     await expect(aborted.toArray()).rejects.toMatchObject({ code: 'aborted' });
-    expect(() => branch.rows.changesSinceFork({ limit: 1 } as never)).toThrow(/limit/);
+    expect(() => branch.rows.sinceFork({ limit: 1 } as never)).toThrow(/limit/);
   });
 });

@@ -126,7 +126,7 @@ describe('a migration that is killed', () => {
     expect(wrong).toEqual([]);
     expect(at).toBe(ROWS);
     expect(await db.issues.where({ state: 'open' }).count()).toBe(isOpen);
-    expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
+    expect((await db.health.verify({ checkIndexes: true })).faults).toEqual([]);
     await db.close();
     const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
     console.log(

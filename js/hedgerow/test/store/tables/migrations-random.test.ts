@@ -203,7 +203,7 @@ async function run(next: Random): Promise<void> {
   if (newest > 1) {
     for await (const [, stored] of db.scan()) expect(stored).toMatchObject({ '~v': newest });
   }
-  expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
+  expect((await db.health.verify({ checkIndexes: true })).faults).toEqual([]);
   for (const { db } of handles) await db.close();
 }
 

@@ -110,7 +110,7 @@ describe('rows that are refused', () => {
     await db.tasks.delete('t00091');
     expect((await db.tasks.migration()).refused).toBeLessThanOrEqual(18);
     await expect.poll(async () => (await db.tasks.migration()).refused).toBe(17);
-    expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
+    expect((await db.health.verify({ checkIndexes: true })).faults).toEqual([]);
   });
 
   it('are tried again when an older tab has put another row in their place', async () => {
@@ -187,7 +187,7 @@ describe('rows that are refused', () => {
     const { rows, failed } = await db.tasks.migration();
     expect(rows).toBe(20);
     expect(failed.map(({ key }) => key)).toEqual(expect.arrayContaining(['tasks/h00', 'tasks/o2']));
-    expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
+    expect((await db.health.verify({ checkIndexes: true })).faults).toEqual([]);
   });
 });
 

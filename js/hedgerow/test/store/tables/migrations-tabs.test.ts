@@ -31,7 +31,7 @@ describe('two handles of the new version', () => {
     const done = await Promise.all(dbs.map(async (db) => (await db.tasks.migration()).rows));
     expect(done.reduce((a, b) => a + b)).toBe(9000);
     expect(await dbs[1].tasks.toArray()).toEqual(tasks(9000).map(toV2));
-    expect((await dbs[2].verify({ checkIndexes: true })).faults).toEqual([]);
+    expect((await dbs[2].health.verify({ checkIndexes: true })).faults).toEqual([]);
   });
 
   it('leave the rows that an app changes in between', async () => {
@@ -59,7 +59,7 @@ describe('two handles of the new version', () => {
       return { ...made, rank: changed.get(row.id) ?? row.rank };
     });
     expect(await two.tasks.toArray()).toEqual(wanted);
-    expect((await two.verify({ checkIndexes: true })).faults).toEqual([]);
+    expect((await two.health.verify({ checkIndexes: true })).faults).toEqual([]);
   });
 });
 
@@ -141,7 +141,7 @@ describe('an older handle', () => {
     isOver = true;
     await writing;
     await migrated(db);
-    expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
+    expect((await db.health.verify({ checkIndexes: true })).faults).toEqual([]);
   });
 });
 
@@ -215,7 +215,7 @@ describe('branches', () => {
     const storage = memory();
     const old = await openV1(storage);
     await old.tasks.putMany(tasks(50));
-    const oldDraft = await old.branch('draft');
+    const oldDraft = await old.branches.open('draft');
     await oldDraft.tasks.put(task(1, { status: 'draft' }));
     await oldDraft.tasks.put(task(99, { status: 'draft' }));
     await old.close();
@@ -223,7 +223,7 @@ describe('branches', () => {
     const db = await openV2(storage, { onMigration: (progress) => told.push(progress) });
     await migrated(db);
     expect(told.at(-1)?.rows).toBe(50);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     expect(await draft.tasks.where({ state: 'draft' }).count()).toBe(2);
     expect((await draft.tasks.migration()).rows).toBe(51);
     // Both brought forward the unchanged rows alike; edits on one branch meet the migration of the other.
@@ -232,37 +232,37 @@ describe('branches', () => {
       conflicts.push(key);
       return theirs;
     };
-    await db.merge('draft', { onConflict });
+    await db.branches.merge('draft', { onConflict });
     expect(conflicts).toEqual(['tasks/t00001']);
     expect(await db.tasks.where({ state: 'draft' }).count()).toBe(2);
     expect(await db.tasks.count()).toBe(51);
     // A handle that switches its branch goes on there.
     const again = await openV1(storage, { name: 'tasks' });
-    const other = await again.branch('other');
+    const other = await again.branches.open('other');
     await other.put('tasks/t77777', task(77_777, { status: 'other' }));
-    await db.switchTo('other');
+    await db.branches.switchTo('other');
     expect(await db.tasks.where({ state: 'other' }).count()).toBe(1);
-    expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
+    expect((await db.health.verify({ checkIndexes: true })).faults).toEqual([]);
   });
 
   it('may be deleted during the migration, and made again', async () => {
     const storage = memory();
     const old = await openV1(storage);
-    const oldDraft = await old.branch('draft');
+    const oldDraft = await old.branches.open('draft');
     await oldDraft.tasks.putMany(tasks(9000));
     await oldDraft.close();
     const told: MigrationProgress[] = [];
     const db = await openV2(storage, { onMigration: (progress) => told.push(progress) });
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     const waiting = draft.tasks.where({ state: 'open' }).count();
     const outcome = waiting.then(
       () => 'done',
       (error) => error.code,
     );
-    await old.deleteBranch('draft');
+    await old.branches.delete('draft');
     expect(await outcome).toBe('branch-not-found');
     expect(await db.tasks.where({ state: 'open' }).count()).toBe(0);
-    const anew = await old.branch('draft');
+    const anew = await old.branches.open('draft');
     await anew.tasks.putMany(tasks(3));
     await expect
       .poll(() =>
@@ -311,7 +311,7 @@ describe('a migration that is cut short', () => {
     const db = await openV2(storage);
     expect(await db.tasks.where({ state: 'open' }).count()).toBe(4000);
     expect(await db.tasks.toArray()).toEqual(tasks(12_000).map(toV2));
-    expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
+    expect((await db.health.verify({ checkIndexes: true })).faults).toEqual([]);
   });
 
   it('rests while storage refuses it, and resumes', async () => {
@@ -343,7 +343,7 @@ describe('a migration that is cut short', () => {
       }
       await expect.poll(async () => (await db.tasks.migration()).error).toBeUndefined();
       expect(await db.tasks.toArray()).toEqual(tasks(9000).map(toV2));
-      expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
+      expect((await db.health.verify({ checkIndexes: true })).faults).toEqual([]);
     }
   });
 

@@ -36,7 +36,7 @@ describe('rows of a lower version', () => {
     expect(await db.tasks.where({ state: 'open' }).count()).toBe(167);
     expect(await db.get('tasks/t00001')).toEqual({ ...toV2(task(1)), '~v': 2 });
     expect(await db.tasks.toArray()).toEqual(tasks(500).map(toV2));
-    expect((await db.verify({ checkIndexes: true })).faults).toEqual([]);
+    expect((await db.health.verify({ checkIndexes: true })).faults).toEqual([]);
     expect(await db.tasks.migration()).toEqual({
       table: 'tasks',
       rows: 500,

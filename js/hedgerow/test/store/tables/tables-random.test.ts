@@ -289,17 +289,17 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
         break;
       }
       case 1: {
-        const draft = await db.branch('draft');
+        const draft = await db.branches.open('draft');
         const own = tableOf(draft);
         const inner = model.copy();
         for (let count = from.below(4); count > 0; count--)
           await edit(from, modelTable, own, inner, draft);
         await check(own, inner);
         await checkAll(modelTable, place, model, from);
-        await db.merge('draft');
+        await db.branches.merge('draft');
         model.rows = inner.rows;
         await draft.close();
-        await db.deleteBranch('draft');
+        await db.branches.delete('draft');
         break;
       }
       case 2: {

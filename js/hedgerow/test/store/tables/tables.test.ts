@@ -139,10 +139,10 @@ describe('tables', () => {
     });
     expect((await before.issues.get('i1'))?.status).toBe('closed');
     expect(await before.issues.count()).toBe(1);
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.issues.update('i1', (one) => ({ ...one, title: 'Draft' }));
     expect((await db.issues.get('i1'))?.title).toBe('Issue 1');
-    await db.merge('draft');
+    await db.branches.merge('draft');
     expect((await db.issues.get('i1'))?.title).toBe('Draft');
     await expect(db.issues.insert(issue(1))).rejects.toMatchObject({
       code: 'exists',

@@ -41,6 +41,9 @@ const RULES: readonly SumDefinition[] = [
 const NAMES = ['a', 'b'];
 export const KEYS = ['s/1', 's/2', 's/3', 's/4', 't/1', 't/2', 'u'];
 
+/** Returns the options of `open` for definitions. */
+export const openedWith = ({ indexes, ...advanced }: Definitions) => ({ indexes, advanced });
+
 /** Returns random definitions for the opening of a store; with `mayKeep`, `undefined` may keep the present ones. */
 export function someDefinitions(from: Random, mayKeep: boolean): Definitions {
   const some = <T>(all: readonly (readonly [string, T])[]) =>
@@ -114,7 +117,7 @@ export function freshRoot(
 ): Promise<string> {
   const name = JSON.stringify([sorted(rows), indexes, sums]);
   const made = async () => {
-    const fresh = await open('fresh', { storage: memory(), indexes, sums });
+    const fresh = await open('fresh', { storage: memory(), indexes, advanced: { sums } });
     await fresh.putMany([...rows]);
     const { root } = fresh;
     await fresh.close();

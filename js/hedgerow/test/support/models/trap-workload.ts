@@ -95,10 +95,11 @@ const MAKERS: ((from: Random) => Call)[] = [
       expectSame(await db.count(range), select(before, range).length),
     );
   },
-  () => read('stats', async (db, before) => expectSame((await db.stats()).rows, before.length)),
+  () =>
+    read('stats', async (db, before) => expectSame((await db.health.stats()).rows, before.length)),
   () =>
     read('diff', async (db) => {
-      expectSame(await db.diff(db.root, db.root).toArray(), []);
+      expectSame(await db.history.diff(db.root, db.root).toArray(), []);
     }),
   (from) => {
     const puts = entries(from, 1);

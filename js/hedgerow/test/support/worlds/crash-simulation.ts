@@ -86,8 +86,7 @@ class Simulation {
         destroy: async () => {},
       },
       durability: this.#ownDurability,
-      cacheBytes: pick([0, 64 << 20]),
-      sliceMs: below(2) === 0 ? 1 : 8,
+      advanced: { cacheBytes: pick([0, 64 << 20]), sliceMs: below(2) === 0 ? 1 : 8 },
     });
     return { db, connection };
   }
@@ -279,7 +278,7 @@ class Simulation {
         return this.#aborted(db, line);
       default: {
         // Of several tabs one collects.
-        const collected = await db.compact().catch((cause: unknown) => {
+        const collected = await db.health.compact().catch((cause: unknown) => {
           if (!(cause instanceof HedgerowError && cause.code === 'blocked')) throw cause;
         });
         this.#tally.segmentsCollected += collected?.segmentsDeleted ?? 0;

@@ -162,7 +162,10 @@ class FullSimulation {
     if (this.#engine.stored(`hedgerow/${NAME}`) === undefined) this.#engine.quota = Infinity;
     for (;;) {
       try {
-        return await open(NAME, { storage, cacheBytes: this.#from.pick([0, 64 << 20]) });
+        return await open(NAME, {
+          storage,
+          advanced: { cacheBytes: this.#from.pick([0, 64 << 20]) },
+        });
       } catch (cause) {
         this.#refused(cause);
       }
@@ -293,7 +296,7 @@ class FullSimulation {
         const isOther = (cause: unknown) =>
           cause instanceof HedgerowError && cause.code === 'blocked';
         const run = () =>
-          db.compact().catch((cause: unknown) => {
+          db.health.compact().catch((cause: unknown) => {
             if (!isOther(cause)) throw cause;
           });
         return { rows, run };
@@ -314,17 +317,17 @@ class FullSimulation {
   ): Promise<void> {
     const room = this.#engine.quota;
     this.#engine.quota = Number.POSITIVE_INFINITY;
-    const isThere = (await db.branches()).some((branch) => branch.name === name);
-    if (isThere) await db.deleteBranch(name);
-    const branch = await db.branch(name);
+    const isThere = (await db.branches.list()).some((branch) => branch.name === name);
+    if (isThere) await db.branches.delete(name);
+    const branch = await db.branches.open(name);
     try {
       for (const [key, value] of puts) await branch.put(key, value);
       this.#engine.quota = room;
-      await db.merge(name, { onConflict: ({ theirs }) => theirs });
+      await db.branches.merge(name, { onConflict: ({ theirs }) => theirs });
     } finally {
       await branch.close();
     }
-    await db.deleteBranch(name).catch((cause: unknown) => this.#refused(cause));
+    await db.branches.delete(name).catch((cause: unknown) => this.#refused(cause));
   }
 
   /** Opens the store again: it has exactly the acknowledged rows, and all of it is whole. */
@@ -334,7 +337,7 @@ class FullSimulation {
     for (const line of this.#lines) await this.#found(db, line, [line.rows]);
     for (let tries = 0; ; tries++) {
       try {
-        const { faults } = await db.verify();
+        const { faults } = await db.health.verify();
         if (faults.length > 0) throw new Error(`verify finds ${JSON.stringify(faults)}`);
         break;
       } catch (cause) {
@@ -377,11 +380,11 @@ let warm: Promise<void> | undefined;
 /** Compiles the module and loads its later parts once: no seed determines how long that takes. */
 async function warmUp(): Promise<void> {
   const db = await open('warm', { storage: memory() });
-  const branch = await db.branch('b');
+  const branch = await db.branches.open('b');
   await branch.put('a', 1);
-  await db.merge('b');
-  await db.verify();
-  await db.compact();
+  await db.branches.merge('b');
+  await db.health.verify();
+  await db.health.compact();
   await db.close();
 }
 

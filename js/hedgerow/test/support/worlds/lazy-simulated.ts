@@ -118,7 +118,7 @@ export class LazyDevice {
         storage: this.#storage,
         mode,
         // Earlier reads must not stay in memory, where they could hide a miss.
-        cacheBytes: 1 << 20,
+        advanced: { cacheBytes: 1 << 20 },
         encryption: this.#atRest,
         link: { probe: false, policy: 'local', encryption },
       }),
@@ -193,10 +193,10 @@ export class LazyDevice {
 
 /** Checks that the local data is sound, and that a collection of the store leaves it. */
 async function verified(db: Store): Promise<void> {
-  const { ok, rows, remoteRows } = await db.verify();
+  const { ok, rows, remoteRows } = await db.health.verify();
   expect(ok).toBe(true);
   expect(rows + remoteRows).toBe(await db.count());
-  await db.compact();
+  await db.health.compact();
 }
 
 /** Returns `undefined` if a call fails with an expected code. */

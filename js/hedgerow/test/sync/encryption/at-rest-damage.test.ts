@@ -1,6 +1,6 @@
 /** Encrypted stores whose bytes have changed: each change is refused, or reported as damage as in plain stores. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { HedgerowError, memory, open, repair, verify } from '../../../src/index.js';
+import { HedgerowError, memory, open, repairStore, verifyStore } from '../../../src/index.js';
 import type { Ref, SegmentRecord, Storage } from '../../../src/storage/segment-store.js';
 import { atRest } from '../../../src/sync/encryption/index.js';
 import { flipped } from '../../support/damaged-bytes.js';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const storage = memory();
   const db = await open('test', { storage, encryption });
   await db.putMany(few);
-  await db.branch('draft').then((draft) => draft.put('alan', { born: 1912 }));
+  await db.branches.open('draft').then((draft) => draft.put('alan', { born: 1912 }));
   await db.close();
   small = await dumpOf(storage);
   plain = await dumpOf(encryption.over(storage));
@@ -228,7 +228,7 @@ describe('a large store with damage', () => {
       if (read === id) bytes[100_000]! ^= 1;
       return bytes;
     };
-    const db = await open('test', { storage, encryption, cacheBytes: 0 });
+    const db = await open('test', { storage, encryption, advanced: { cacheBytes: 0 } });
     const lost: string[] = [];
     for (const [name, value] of rows.slice(2)) {
       try {
@@ -241,18 +241,20 @@ describe('a large store with damage', () => {
     expect(lost.length).toBeGreaterThan(0);
     // The other chunks of a frame, which has 64 KiB, are sound.
     expect(lost.length).toBeLessThan(rows.length / 40);
-    const found = await verify('test', { storage, encryption });
+    const found = await verifyStore('test', { storage, encryption });
     expect(found.ok).toBe(false);
     expect(found.faults).toMatchObject([{ code: 'corrupt-chunk' }]);
     expect(found.rows).toBe(rows.length - lost.length);
     await db.close();
     // Both commits need the chunk: `salvage` keeps the other rows.
-    await expect(repair('test', { storage, encryption })).rejects.toEqual(failure('corrupt-chunk'));
-    const repaired = await repair('test', { storage, encryption, salvage: true });
+    await expect(repairStore('test', { storage, encryption })).rejects.toEqual(
+      failure('corrupt-chunk'),
+    );
+    const repaired = await repairStore('test', { storage, encryption, salvage: true });
     expect(repaired.rowsLost).toBe(lost.length);
     const again = await open('test', { storage, encryption });
     expect(await again.count()).toBe(rows.length - lost.length);
-    expect((await again.verify()).ok).toBe(true);
+    expect((await again.health.verify()).ok).toBe(true);
   });
 
   it('ends at the cut if it was cut off', async () => {
@@ -260,7 +262,7 @@ describe('a large store with damage', () => {
     const { id, segmentBytes } = largest(storage);
     storage.hooks.read = (read, bytes) =>
       read === id ? bytes.subarray(0, segmentBytes.length >> 1) : bytes;
-    const found = await verify('test', { storage, encryption });
+    const found = await verifyStore('test', { storage, encryption });
     expect(found.segmentFaults).toContainEqual({ segment: id, what: 'length' });
     expect(found.rows).toBeGreaterThan(rows.length / 4);
     expect(found.rows).toBeLessThan(rows.length);
@@ -275,7 +277,7 @@ describe('a large store with damage', () => {
       tables: loaded.tables.map(({ id, tableBytes }) => ({ id, tableBytes })),
     });
     await expect(open('test', { storage, encryption })).rejects.toBeInstanceOf(HedgerowError);
-    const repaired = await repair('test', { storage, encryption });
+    const repaired = await repairStore('test', { storage, encryption });
     expect(repaired).toMatchObject({ commitsDropped: 1, rowsLost: 0 });
     expect(repaired.root).not.toBe(plainRoot);
     const db = await open('test', { storage, encryption });
@@ -310,7 +312,7 @@ describe('a large store with damage', () => {
       },
     };
     await expect(open('test', { storage, encryption })).rejects.toEqual(failure('missing-chunk'));
-    const repaired = await repair('test', { storage, encryption });
+    const repaired = await repairStore('test', { storage, encryption });
     expect(repaired).toMatchObject({ root, commitsDropped: 1, rowsLost: 0 });
     const again = await open('test', { storage, encryption });
     expectSame(await all(again), sorted(rows));

@@ -122,7 +122,7 @@ describe('the stored bytes', () => {
       ),
     );
     await db.put('large', random(2).bytes(200_000));
-    const draft = await db.branch(`a draft with a name of more than thirty bytes`);
+    const draft = await db.branches.open(`a draft with a name of more than thirty bytes`);
     await draft.put('b', 1);
     await db.put('c', 2);
     await db.close();
@@ -163,7 +163,7 @@ describe('a store of an earlier version', () => {
     const db = await open('test', { storage: storageOf(dump), encryption: atRest(given) });
     expect(db.root).toBe(root);
     expectSame(await all(db), rows);
-    expect((await db.branches()).map(({ name }) => name)).toEqual(['main', 'draft']);
+    expect((await db.branches.list()).map(({ name }) => name)).toEqual(['main', 'draft']);
     await db.close();
     expect(
       decoded(dump, given)

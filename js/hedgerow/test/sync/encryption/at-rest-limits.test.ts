@@ -64,7 +64,7 @@ describe('a writer to the disk', () => {
     const refs = now.refs.map((moves) => (nameOf(moves) === main ? older : moves));
     const storage = await storageWith({ segments: now.segments, refs });
     const db = await open('test', { storage, encryption });
-    expect(await db.verify()).toMatchObject({ ok: true });
+    expect(await db.health.verify()).toMatchObject({ ok: true });
     expect(await db.count()).toBe(ROWS);
     const link = await db.remote(remote, { probe: false });
     await link.push();
@@ -76,7 +76,7 @@ describe('a writer to the disk', () => {
   it('removes a branch without an error: a store without main is empty', async () => {
     const refs = now.refs.filter((moves) => nameOf(moves) !== main);
     const db = await open('test', { storage: await storageWith({ ...now, refs }), encryption });
-    expect(await db.verify()).toMatchObject({ ok: true });
+    expect(await db.health.verify()).toMatchObject({ ok: true });
     expect(await db.count()).toBe(0);
   });
 });

@@ -19,7 +19,7 @@ async function made(): Promise<Storage> {
   const storage = memory();
   const db = await open('test', { storage, encryption: atRest(from) });
   await db.putMany(rows);
-  await db.branch('draft').then((draft) => draft.put('a', 1));
+  await db.branches.open('draft').then((draft) => draft.put('a', 1));
   await db.close();
   return storage;
 }
@@ -78,7 +78,7 @@ describe('rotateKey', () => {
     await rotateKey('test', { from, to, storage });
     await db.put('after', 1);
     await db.putMany(rows);
-    await db.compact();
+    await db.health.compact();
     expect(await db.get('key 7')).toEqual({ at: 7 });
     const next = await open('test', { storage, encryption: atRest(to) });
     expect(await next.get('after')).toBe(1);

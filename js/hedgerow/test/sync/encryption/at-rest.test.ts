@@ -6,9 +6,9 @@ import {
   memory,
   type OpenOptions,
   open,
-  repair,
+  repairStore,
   type Store,
-  verify,
+  verifyStore,
 } from '../../../src/index.js';
 import {
   atRest,
@@ -42,22 +42,22 @@ async function work(db: Store): Promise<unknown[]> {
   await note();
   await db.put('key 1', { at: 1, text: 'new' });
   await db.delete('key 2');
-  const draft = await db.branch('a draft');
+  const draft = await db.branches.open('a draft');
   await draft.putMany(rows.slice(0, 100).map(([name, value]) => [`${name}/draft`, value]));
   await note(draft);
   await db.put('key 3', { at: 3 });
-  await db.merge('a draft');
+  await db.branches.merge('a draft');
   await note();
   await db.deleteMany({ gte: 'key 20', lt: 'key 25' });
   await db.sumTree('by hand').put('leaf', { value: Uint8Array.of(1), sum: 5n });
   states.push(db.sumTree('total').root, db.sumTree('by hand').root);
   states.push(await db.scan({ index: 'byAt', gte: 2900 }).toArray());
-  await db.compact();
+  await db.health.compact();
   await note();
   const snapshot = db.snapshot();
   await db.clear();
   states.push(await snapshot.count(), await snapshot.get('large'));
-  await db.resetTo(snapshot);
+  await db.branches.reset(snapshot);
   snapshot.release();
   await note();
   return states;
@@ -66,23 +66,28 @@ async function work(db: Store): Promise<unknown[]> {
 describe('an encrypted store', () => {
   it('has the rows and roots of a plain store, before and after it is opened again', async () => {
     const [plain, sealed] = [memory(), memory()];
-    const options = { indexes, sums };
+    const options = { indexes, advanced: { sums } };
     const one = await open('test', { ...options, storage: plain });
     const two = await open('test', { ...options, storage: sealed, encryption });
     expectSame(await work(two), await work(one));
     const held = await all(one);
     expectSame(await all(two), held);
-    expect((await two.verify({ checkIndexes: true })).ok).toBe(true);
+    expect((await two.health.verify({ checkIndexes: true })).ok).toBe(true);
     await two.close();
-    const again = await open('test', { ...options, storage: sealed, encryption, cacheBytes: 0 });
+    const again = await open('test', {
+      ...options,
+      storage: sealed,
+      encryption,
+      advanced: { sums, cacheBytes: 0 },
+    });
     expect(again.root).toBe(one.root);
     for (const [name, value] of held.filter((_, at) => at % 50 === 0)) {
       expectSame(await again.get(name), value, name);
     }
     expectSame(await again.get('large'), large[1]);
     expectSame(await all(again), held);
-    expect((await again.branches()).map(({ name, root }) => [name, root])).toEqual(
-      (await one.branches()).map(({ name, root }) => [name, root]),
+    expect((await again.branches.list()).map(({ name, root }) => [name, root])).toEqual(
+      (await one.branches.list()).map(({ name, root }) => [name, root]),
     );
   });
 
@@ -104,7 +109,7 @@ describe('an encrypted store', () => {
     const storage = memory();
     const db = await open('test', { storage, encryption, indexes });
     await work(db);
-    const exported = await db.export();
+    const exported = await db.backup.export();
     const bytes = new Uint8Array(await new Response(exported.stream()).arrayBuffer());
     const plain = memory();
     await importStore('test', bytes, { storage: plain });
@@ -115,7 +120,7 @@ describe('an encrypted store', () => {
     await importStore('test', bytes, { storage: sealed, encryption: other });
     const again = await open('test', { storage: sealed, encryption: other, indexes });
     expectSame(await all(again), await all(db));
-    expect((await verify('test', { storage: sealed, encryption: other })).ok).toBe(true);
+    expect((await verifyStore('test', { storage: sealed, encryption: other })).ok).toBe(true);
   });
 
   it('can be deleted without its key, and is then another store', async () => {
@@ -167,16 +172,18 @@ describe('a wrong key', () => {
     const storage = memory();
     const db = await open('test', { storage, encryption });
     await db.putMany(rows);
-    const exported = await db.export();
+    const exported = await db.backup.export();
     const bytes = new Uint8Array(await new Response(exported.stream()).arrayBuffer());
     await db.close();
     const before = await dumpOf(storage);
     const options = { storage, ...given };
     const fallback = memory();
     const wrong = failure('wrong-key', { retryable: false });
-    await expect(open('test', { ...options, fallback, sums, indexes })).rejects.toEqual(wrong);
-    await expect(verify('test', options)).rejects.toEqual(wrong);
-    await expect(repair('test', { ...options, salvage: true })).rejects.toEqual(wrong);
+    await expect(
+      open('test', { ...options, advanced: { fallback, sums }, indexes }),
+    ).rejects.toEqual(wrong);
+    await expect(verifyStore('test', options)).rejects.toEqual(wrong);
+    await expect(repairStore('test', { ...options, salvage: true })).rejects.toEqual(wrong);
     await expect(importStore('test', bytes, options)).rejects.toEqual(wrong);
     expectSame(await dumpOf(storage), before);
     const again = await open('test', { storage, encryption });
@@ -191,8 +198,8 @@ describe('a wrong key', () => {
     const before = await dumpOf(storage);
     const wrong = failure('wrong-key', { message: expect.stringContaining('is not encrypted') });
     await expect(open('test', { storage, encryption })).rejects.toEqual(wrong);
-    await expect(verify('test', { storage, encryption })).rejects.toEqual(wrong);
-    await expect(repair('test', { storage, encryption })).rejects.toEqual(wrong);
+    await expect(verifyStore('test', { storage, encryption })).rejects.toEqual(wrong);
+    await expect(repairStore('test', { storage, encryption })).rejects.toEqual(wrong);
     const to = { key: random(4).bytes(32) };
     await expect(rotateKey('test', { storage, from: { key }, to })).rejects.toEqual(wrong);
     expectSame(await dumpOf(storage), before);
@@ -303,7 +310,7 @@ it.each([
   const storage = memory();
   const opening = open('test', { storage, encryption: given as never });
   await expect(opening).rejects.toEqual(failure('invalid-argument'));
-  await expect(open('test', { storage, mustExist: true })).rejects.toEqual(
+  await expect(open('test', { storage, advanced: { mustExist: true } })).rejects.toEqual(
     failure('store-not-found'),
   );
 });

@@ -107,7 +107,7 @@ async function judge(made: Made, all: readonly Damage[]): Promise<keyof ReturnTy
     if (code === 'corrupt-chunk') return 'refused';
   }
   const alone = off === undefined ? ['offline'] : await readAll(off);
-  const isOk = (await off?.db.verify())?.ok === true;
+  const isOk = (await off?.db.health.verify())?.ok === true;
   for (const code of alone) expect(['offline', 'corrupt-chunk']).toContain(code);
   expect(alone.includes('corrupt-chunk') && isOk).toBe(false);
   await off?.db.close();
@@ -116,7 +116,7 @@ async function judge(made: Made, all: readonly Damage[]): Promise<keyof ReturnTy
   const codes = await readAll(on);
   for (const code of codes) expect(code).toBe('corrupt-chunk');
   // A store that `verify` calls sound has no unreadable row.
-  expect(codes.length > 0 && (await on.db.verify()).ok).toBe(false);
+  expect(codes.length > 0 && (await on.db.health.verify()).ok).toBe(false);
   let repair: Awaited<ReturnType<typeof on.link.repair>> | undefined;
   try {
     if (codes.length > 0) repair = await on.link.repair();

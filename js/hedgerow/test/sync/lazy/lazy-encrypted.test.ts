@@ -1,6 +1,6 @@
 /** Lazy clones of encrypted remotes, in stores that are encrypted in their storage. */
 import { expect, it } from 'vitest';
-import { type HedgerowError, memory, open, verify } from '../../../src/index.js';
+import { type HedgerowError, memory, open, verifyStore } from '../../../src/index.js';
 import { atRest, remoteKeys } from '../../../src/sync/encryption/index.js';
 import {
   PLAIN_SCOPE,
@@ -74,14 +74,14 @@ it('rows that were read are here after a restart without a network, sealed; anot
   expect(await db.scan(range).toArray()).toHaveLength(1000);
   expect(await caught(db.get(keyOf(20_000)))).toMatchObject({ code: 'offline' });
   await db.put(keyOf(1500), 'mine');
-  expect(await db.verify()).toMatchObject({ ok: true });
-  await db.compact();
+  expect(await db.health.verify()).toMatchObject({ ok: true });
+  await db.health.compact();
   net.isOff = false;
   expect(await db.get(keyOf(20_000))).toEqual(rowOf(20_000)[1]);
   await db.close();
   const { encryption } = sealed();
   // Without the remote, the store reads and verifies its local rows.
-  const report = await verify('app', { storage, encryption });
+  const report = await verifyStore('app', { storage, encryption });
   expect(report).toMatchObject({ ok: true });
   expect(report.remoteRows).toBeGreaterThan(ROWS / 2);
   const alone = await open('app', { storage, encryption });
@@ -286,7 +286,7 @@ it.each([
       await read();
       const { db } = await lazy(net, storage, 'app', options);
       expect(db.root).toBe(from.root);
-      expect(await db.verify()).toMatchObject({ ok: true });
+      expect(await db.health.verify()).toMatchObject({ ok: true });
       await db.close();
     });
     if (!hasAllSeeds(SEEDS)) return;

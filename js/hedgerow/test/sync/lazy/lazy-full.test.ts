@@ -33,6 +33,6 @@ it('a full store reads packed leaves without storing them, and stores them once 
     expect(await db.get(keyOf(nth + 800))).toEqual(rowOf(nth + 800)[1]);
   }
   expect(storage.written.length).toBeGreaterThan(before);
-  expect((await db.verify()).faults).toEqual([]);
+  expect((await db.health.verify()).faults).toEqual([]);
   await db.close();
 });

@@ -44,7 +44,7 @@ it.each([
     expect(alone.root).toBe(root);
     await alone.put(keyOf(1501), 'mine, too');
     expect(await alone.getMany([keyOf(1500), keyOf(1501)])).toEqual(['mine', 'mine, too']);
-    expect(await alone.verify()).toMatchObject({ ok: true });
+    expect(await alone.health.verify()).toMatchObject({ ok: true });
     await alone.close();
   },
 );

@@ -33,10 +33,10 @@ async function repaired(storage: WatchedStorage, remote: Parameters<typeof lazy>
   const db = await open('app', { storage });
   const link = await db.remote(remote, { probe: false });
   await link.pull();
-  expect((await db.verify()).ok).toBe(false);
+  expect((await db.health.verify()).ok).toBe(false);
   const repair = await asked(link, () => link.repair());
   expect(db.root).toBe(root);
-  expect(await db.verify()).toMatchObject({ ok: true, rows: await db.count(), root });
+  expect(await db.health.verify()).toMatchObject({ ok: true, rows: await db.count(), root });
   await db.close();
   return repair;
 }

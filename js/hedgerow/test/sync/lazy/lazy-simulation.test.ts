@@ -157,7 +157,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   const rows = await rowsOf(one);
   for (const [key, value] of rows) world.expectRow(Number(key.slice(6)), value);
   for (const db of others) {
-    const { ok, remoteRows } = await db.verify();
+    const { ok, remoteRows } = await db.health.verify();
     expect(ok).toBe(true);
     lazyTotals.lazy += remoteRows > 0 ? 1 : 0;
     expect(db.root).toBe(one.root);

@@ -38,7 +38,7 @@ it('pulls and pushes fetch the leaves that they touch', async () => {
   // A part of a whole clone's bytes.
   const bytes = (await remote.list('p/')).reduce((sum, { length }) => sum + length, 0);
   for (const one of [link, other.link]) expect(one.traffic.receivedBytes).toBeLessThan(bytes / 4);
-  expect((await db.verify()).remoteRows).toBeGreaterThan(ROWS / 2);
+  expect((await db.health.verify()).remoteRows).toBeGreaterThan(ROWS / 2);
   expect(await rowsOf(db)).toEqual(await rowsOf(from));
 });
 

@@ -50,7 +50,7 @@ it('a scan of all rows returns all rows, and each byte travels once', async () =
   expect(link.traffic.receivedBytes).toBeLessThan(1.1 * bytes);
   const again = await asked(link, () => db.scan({ reverse: true }).toArray());
   expect([again.result?.length, again.requests]).toEqual([ROWS, 0]);
-  expect(await db.verify()).toMatchObject({ ok: true, rows: ROWS, remoteRows: 0 });
+  expect(await db.health.verify()).toMatchObject({ ok: true, rows: ROWS, remoteRows: 0 });
   await db.close();
 });
 
@@ -87,13 +87,13 @@ it('rows that were read are here after a restart without a network; errors for o
   expect(await caught(db.put(keyOf(40_000), 'mine'))).toMatchObject({ code: 'offline' });
   // These calls fetch no rows.
   expect(await db.count()).toBe(ROWS);
-  const verification = await db.verify();
+  const verification = await db.health.verify();
   expect(verification).toMatchObject({ ok: true });
   expect(verification.rows + verification.remoteRows).toBe(ROWS);
-  expect((await db.stats()).rows).toBe(ROWS);
-  await db.compact();
+  expect((await db.health.stats()).rows).toBe(ROWS);
+  await db.health.compact();
   // The state of the storage itself.
-  expect((await db.health()).state).toMatch(/^(ephemeral|best-effort)$/);
+  expect((await db.health.get()).state).toMatch(/^(ephemeral|best-effort)$/);
   expect(await db.scan({ gte: keyOf(1000), lt: keyOf(3000) }).toArray()).toHaveLength(2000);
   net.isOff = false;
   expect(await db.get(keyOf(40_000))).toEqual(rowOf(40_000)[1]);

@@ -22,7 +22,7 @@ const NOTHING = '0'.repeat(64);
 /** A store whose commits have other trees than the maker of the deltas. */
 const OTHERS: OpenOptions = {
   indexes: { size: { path: '/n' }, tag: { prefix: 'k', path: ['/tag', '/n'] } },
-  sums: { total: { sum: '/n', prefix: 'k' } },
+  advanced: { sums: { total: { sum: '/n', prefix: 'k' } } },
 };
 
 const receiver = () => open('receiver', { ...OTHERS, storage: memory() });
@@ -150,7 +150,7 @@ describe('a delta', () => {
     const delta = await deltaOf(sender, NOTHING, sender.root);
     const db = await receiver();
     await db.putMany([['k2', { n: 2 }]]);
-    const [root, before] = [db.root, await db.stats()];
+    const [root, before] = [db.root, await db.health.stats()];
     const result = await applied(db, [delta]);
     expect(result).toMatchObject({ outcome: 'wrong-root', made: { count: 2 } });
     const { after } = delta;
@@ -158,7 +158,7 @@ describe('a delta', () => {
     const empty = await receiver();
     expect(await applied(empty, [short])).toMatchObject({ outcome: 'wrong-root', made: after });
     expect(db.root).toBe(root);
-    expect((await db.stats()).storedBytes).toBe(before.storedBytes);
+    expect((await db.health.stats()).storedBytes).toBe(before.storedBytes);
     await db.put('k3', { n: 3 });
     expect(await db.get('k2')).toEqual({ n: 2 });
     expect(await applied(empty, [delta])).toMatchObject({ outcome: 'applied', rows: 1 });

@@ -1,7 +1,7 @@
 /** Damage to a store's data about a remote: the link begins again, and no waiting row is lost. */
 import { afterEach, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
-import { memory, open, repair, type Store } from '../../../src/index.js';
+import { memory, open, repairStore, type Store } from '../../../src/index.js';
 import { buildLinkNames } from '../../../src/sync/link/link-ref-names.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
@@ -60,9 +60,9 @@ function spoil(storage: WatchedStorage, ids: readonly number[]): void {
 
 /** Opens the store, after a repair if necessary. Resolves to the losses of the repair. */
 async function openAgain(storage: WatchedStorage) {
-  const mend = async (how: Parameters<typeof repair>[1]) =>
-    repair('app', { storage, ...how }).catch(() =>
-      repair('app', { storage, ...how, salvage: true }),
+  const mend = async (how: Parameters<typeof repairStore>[1]) =>
+    repairStore('app', { storage, ...how }).catch(() =>
+      repairStore('app', { storage, ...how, salvage: true }),
     );
   let [dropped, lost] = [0, 0];
   const db = await open('app', { storage }).catch(async () => {
@@ -101,8 +101,8 @@ it('after damage to each segment in turn and a repair, the store syncs, and has 
     const id = [...now.storage.stored.keys()][nth] as number;
     spoil(now.storage, [id]);
     const { db, dropped, lost } = await openAgain(now.storage);
-    const done = await db.repair().catch(() => db.repair({ salvage: true }));
-    expect(await db.verify(), `segment ${nth} of ${count}`).toMatchObject({ ok: true });
+    const done = await db.health.repair().catch(() => db.health.repair({ salvage: true }));
+    expect(await db.health.verify(), `segment ${nth} of ${count}`).toMatchObject({ ok: true });
     if (lost + done.rowsLost > 0) gaveUp += 1;
     await expectWhole(now, db, WAITING - dropped - done.commitsDropped);
   }
@@ -140,7 +140,7 @@ it('a store that went back behind a merge deletes no row at the remote, though i
   );
   const { db, dropped } = await openAgain(storage);
   expect(dropped).toBe(2);
-  expect(await db.verify()).toMatchObject({ ok: true });
+  expect(await db.health.verify()).toMatchObject({ ok: true });
   const link = await db.remote(remote, { probe: false });
   expect(link.reset).toEqual([]);
   await link.pull();
@@ -197,15 +197,15 @@ it.each(COMMITS)(
     const now = await scene();
     await lose(now, refOf(ref));
     const { db } = await openAgain(now.storage);
-    const [lost] = (await db.verify()).others;
+    const [lost] = (await db.health.verify()).others;
     expect(lost).toMatchObject({
       ref: refOf(ref),
       faults: [{ code: 'missing-chunk', kind: 'commit' }],
     });
-    const { others, commitsDropped } = await db.repair();
+    const { others, commitsDropped } = await db.health.repair();
     expect(others).toEqual([{ ...lost, done: 'forgotten', commitsDropped: 0, rowsLost: 0 }]);
     expect(commitsDropped).toBe(0);
-    expect(await db.verify()).toMatchObject({ ok: true, others: [] });
+    expect(await db.health.verify()).toMatchObject({ ok: true, others: [] });
     await expectWhole(now, db, WAITING);
   },
 );
@@ -229,7 +229,7 @@ it('an open link loses no row when another tab repairs its data', async () => {
   const link = await db.remote(now.remote, { probe: false });
   await link.pull();
   await lose(now, refOf('origin'));
-  const { others } = await repair('app', { storage: now.storage });
+  const { others } = await repairStore('app', { storage: now.storage });
   expect(others).toMatchObject([{ ref: refOf('origin'), done: 'forgotten' }]);
   // This tab has not heard of it. The call may fail, and the test may repeat it.
   await link.pull().catch(() => {});
@@ -241,7 +241,7 @@ it('a log of conflicts goes back to its newest sound commit', async () => {
   const now = await scene();
   await lose(now, refOf('log'));
   const { db } = await openAgain(now.storage);
-  const { others } = await db.repair();
+  const { others } = await db.health.repair();
   expect(others).toMatchObject([{ ref: refOf('log'), done: 'back', commitsDropped: 1 }]);
   const link = await db.remote(now.remote, { probe: false });
   const keys: string[] = [];
@@ -257,13 +257,13 @@ it('a branch of the app goes back to its newest sound commit', async () => {
     ['a', 1],
     ['b', 1],
   ]);
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put('c', 1);
   await lose({ storage }, 'branch/draft');
-  const { others } = await db.repair();
+  const { others } = await db.health.repair();
   expect(others).toMatchObject([{ ref: 'branch/draft', done: 'back', commitsDropped: 1 }]);
-  expect(await db.verify()).toMatchObject({ ok: true, others: [] });
-  await db.merge('draft');
+  expect(await db.health.verify()).toMatchObject({ ok: true, others: [] });
+  await db.branches.merge('draft');
   expect(await rowsOf(db)).toEqual({ a: 1, b: 1, c: 1 });
 });
 
@@ -271,13 +271,13 @@ it('a link begins again after the deletion of its branch, open or closed', async
   const now = await scene();
   const { db } = await openAgain(now.storage);
   const link = await db.remote(now.remote, { probe: false });
-  await db.deleteBranch(link.originName);
+  await db.branches.delete(link.originName);
   await db.put('waits/more', 1);
   await link.pull();
   expect(link.reset).toEqual(['origin']);
   await expectWhole(now, db, WAITING + 1);
   await link.close();
-  await db.deleteBranch(link.originName);
+  await db.branches.delete(link.originName);
   await db.put('waits/most', 1);
   expect((await db.remote(now.remote, { probe: false })).reset).toEqual(['origin']);
   await expectWhole(now, db, WAITING + 2);
@@ -287,6 +287,6 @@ it('a sound link reports no damage', async () => {
   const now = await scene();
   const { db } = await openAgain(now.storage);
   expect((await db.remote(now.remote, { probe: false })).reset).toEqual([]);
-  expect(await db.verify()).toMatchObject({ ok: true, others: [] });
+  expect(await db.health.verify()).toMatchObject({ ok: true, others: [] });
   await expectWhole(now, db, WAITING);
 });

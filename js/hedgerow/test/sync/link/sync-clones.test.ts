@@ -85,7 +85,7 @@ it('a clone commits its packs before it waits, so that a crash costs only the pa
   await expect.poll(() => asked.length).toBe(5);
   // It is in a commit before the next one comes. So is that.
   const c = await open('app', { storage });
-  const landed = () => c.branch('remote/origin/landing').then((branch) => branch.count());
+  const landed = () => c.branches.open('remote/origin/landing').then((branch) => branch.count());
   await expect.poll(landed).toBeGreaterThan(0);
   const rows = await landed();
   answer(1);

@@ -33,7 +33,7 @@ async function pair() {
 
 it('a pull writes once for all branches', async () => {
   const { a, b, storage } = await pair();
-  const followed = await b.db.branch(b.link.originName);
+  const followed = await b.db.branches.open(b.link.originName);
   for (const points of [3, 4]) {
     await a.db.put('two', { points });
     await a.link.push();
@@ -56,12 +56,12 @@ it('a pull writes once for all branches', async () => {
     await expect.poll(() => seen).toHaveLength(1);
     expect(roots).toEqual([true]);
     stop();
-    const origin = await b.db.branch(b.link.originName);
+    const origin = await b.db.branches.open(b.link.originName);
     expect(await rowsOf(origin as never)).toEqual(await rowsOf(b.db));
     expect(await followed.get('two')).toEqual({ points });
     expect(await b.link.isPending()).toBe(false);
   }
-  expect((await b.db.verify()).faults).toEqual([]);
+  expect((await b.db.health.verify()).faults).toEqual([]);
 });
 
 it('a pull goes on when a row changes here while the head arrives', async () => {

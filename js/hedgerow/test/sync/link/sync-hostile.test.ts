@@ -68,7 +68,7 @@ async function refuses(remote: Remote, codes: readonly string[]): Promise<void> 
     expect(codes).toContain(error.code);
     expect(db.root).toBe(root);
   }
-  expect(await db.verify()).toMatchObject({ ok: true, rows: 20 });
+  expect(await db.health.verify()).toMatchObject({ ok: true, rows: 20 });
   await link.close();
   const sound = await db.remote(memoryRemote(), { name: 'sound', probe: false });
   expect(await sound.push()).toMatchObject({ isPushed: true });

@@ -267,7 +267,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   totals.left += there.size;
   expect(there.size).toBe(live.size);
   for (const [nth, { db }] of devices.entries()) {
-    expect(await db.verify()).toMatchObject({ ok: true });
+    expect(await db.health.verify()).toMatchObject({ ok: true });
     await db.close();
     if (nth > 1) continue;
     const fresh = new Device(`fresh-${seed}-${nth}`, store, from, {

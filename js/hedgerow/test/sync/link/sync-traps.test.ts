@@ -19,7 +19,7 @@ async function trap(db: Store): Promise<void> {
 }
 
 async function device(remote: Remote) {
-  const db = await open('app', { storage: memory(), cacheBytes: 0 });
+  const db = await open('app', { storage: memory(), advanced: { cacheBytes: 0 } });
   return { db, link: await db.remote(remote, { probe: false }) };
 }
 
@@ -48,8 +48,8 @@ it.each([
     expect(await b.link.pull()).toMatchObject({ applied: count });
     expect(await rowsOf(b.db)).toEqual(await rowsOf(a.db));
   }
-  expect((await a.db.verify()).ok).toBe(true);
-  expect((await b.db.verify()).ok).toBe(true);
+  expect((await a.db.health.verify()).ok).toBe(true);
+  expect((await b.db.health.verify()).ok).toBe(true);
 });
 
 it('a pull and a push that meet a trap are crashed, and the app may repeat them', async () => {
@@ -81,5 +81,5 @@ it('a pull and a push that meet a trap are crashed, and the app may repeat them'
     await b.link.pull();
     expect(await rowsOf(b.db)).toEqual(await rowsOf(a.db));
   }
-  expect((await b.db.verify()).ok).toBe(true);
+  expect((await b.db.health.verify()).ok).toBe(true);
 });

@@ -97,13 +97,13 @@ it('many rows travel as packs, and a store with indexes and sum trees takes them
   // Without the nodes, the directory and the history, and without the requests of writers.
   expect(cloned.requests).toBe(pushed.requests - 6);
   expect(cloned.received).toBeLessThan(COUNT * (isDeep ? 100 : 1000));
-  const sums = await device(remote, {}, { sums: { total: { sum: '/nth' } } });
+  const sums = await device(remote, {}, { advanced: { sums: { total: { sum: '/nth' } } } });
   expect(await sums.link.pull()).toMatchObject({ applied: COUNT });
   expect(sums.db.sumTree('total').root.sum).toBe(BigInt(((COUNT - 1) * COUNT) / 2));
   const last = plain.db.scan({ index: 'byNth', gte: COUNT - 2 }).keys();
   expect(await last.toArray()).toEqual(MANY.slice(-2).map(([key]) => key));
   for (const { db } of [plain, sums]) {
-    expect(await db.verify()).toMatchObject({ ok: true, rows: COUNT });
+    expect(await db.health.verify()).toMatchObject({ ok: true, rows: COUNT });
     expectSame(await rowsOf(db), await rowsOf(a.db));
   }
 });

@@ -205,7 +205,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   for (const tab of tabs) {
     begin(`tab ${tabs.indexOf(tab)} settles`);
     await settles(tab, server);
-    expect(await tab.db.verify({ checkIndexes: true })).toMatchObject({ ok: true });
+    expect(await tab.db.health.verify({ checkIndexes: true })).toMatchObject({ ok: true });
   }
   for (const { db } of tabs) await db.close();
 }

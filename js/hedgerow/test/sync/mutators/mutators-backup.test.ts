@@ -10,8 +10,8 @@ it('an export of all branches has no queue: two devices with one queue would use
   const db = await open('app', { storage: memory() });
   const app = await bind(db, server);
   await app.mutate.add(1);
-  await (await db.branch('draft')).put('drafted', 1);
-  const file = await new Response((await db.export({ branches: true })).stream()).blob();
+  await (await db.branches.open('draft')).put('drafted', 1);
+  const file = await new Response((await db.backup.export({ branches: true })).stream()).blob();
   const storage = memory();
   const { branches } = await importStore('app', file, { storage });
   expect(branches).toEqual(['draft']);

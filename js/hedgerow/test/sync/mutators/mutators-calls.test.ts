@@ -116,7 +116,7 @@ it('a call that throws leaves no trace, and does not disturb its neighbours', as
 });
 
 it('a call whose rows are refused at the commit fails alone', async () => {
-  const db = await store({ sums: { total: { prefix: 'n/', sum: '/n' } } } as never);
+  const db = await store({ advanced: { sums: { total: { prefix: 'n/', sum: '/n' } } } } as never);
   const app = await mutators(db, {
     mutators: {
       set(tx: Transaction, { key, n }: { key: string; n: unknown }) {

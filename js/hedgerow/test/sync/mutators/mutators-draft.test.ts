@@ -58,12 +58,12 @@ function newServer(): ServerDouble {
 }
 
 const keysIn = async (draft: Store) =>
-  (await draft.changesSinceFork().toArray()).map(({ op, key }) => `${op} ${key}`);
+  (await draft.history.sinceFork().toArray()).map(({ op, key }) => `${op} ${key}`);
 
 it('all changes of a branch are one call, and the next merge has the later changes', async () => {
   const server = newServer();
   const { db, app, sync } = await device(server);
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put('a', { n: 10 });
   await draft.delete('b');
   await draft.put('c', { n: 3 });
@@ -83,7 +83,7 @@ it('all changes of a branch are one call, and the next merge has the later chang
   expect(await app.merge('draft', { as: 'takeDraft' })).toBeUndefined();
   await draft.put('d', { n: 4 });
   expect(await app.merge('draft', { as: 'takeDraft' })).toBe(1);
-  await db.deleteBranch('draft');
+  await db.branches.delete('draft');
   server.set([['news', 1]]);
   await sync();
   const rows = { a: { n: 10 }, c: { n: 3 }, d: { n: 4 }, news: 1 };
@@ -99,18 +99,18 @@ it('all changes of a branch are one call, and the next merge has the later chang
 it('a conflict merges no change, and can be resolved in the draft', async () => {
   const server = newServer();
   const { db, app, sync } = await device(server);
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put('a', { n: 1, mine: true });
   await draft.put('c', { n: 3 });
   server.set([['a', { n: 100 }]]);
   await app.pull();
-  const { conflicts } = await db.previewMerge('draft');
+  const { conflicts } = await db.branches.preview('draft');
   expect(conflicts.map(({ key }) => key)).toEqual(['a']);
   await expect(app.merge('draft', { as: 'takeDraft' })).rejects.toThrow('conflict: a');
   expect(app.pending()).toEqual([]);
   expect(await rowsOf(db)).toEqual({ a: { n: 100 }, b: { n: 2 } });
   expect(await keysIn(draft)).toEqual(['change a', 'add c']);
-  await draft.merge('main', {
+  await draft.branches.merge('main', {
     onConflict: ({ ours, theirs }) => ({ ...(ours as object), ...(theirs as object) }),
   });
   expect(await app.merge('draft', { as: 'takeDraft' })).toBe(2);
@@ -123,10 +123,10 @@ it('a conflict merges no change, and can be resolved in the draft', async () => 
 it('a merge that the server has overtaken is reported with all changes, also after the draft was deleted', async () => {
   const server = newServer();
   const { db, app, sync, rejected } = await device(server);
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put('a', { n: 10 });
   await app.merge('draft', { as: 'takeDraft' });
-  await db.deleteBranch('draft');
+  await db.branches.delete('draft');
   server.set([['a', { n: 100 }]]);
   await app.pull();
   expect(rejected).toMatchObject([
@@ -142,7 +142,7 @@ it('a merge that the server has overtaken is reported with all changes, also aft
 
 it('edits of the draft during a merge stay for the next merge', async () => {
   const { db, app, waits } = await device(newServer());
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put('a', { n: 10 });
   waits.before = () => draft.put('b', { n: 20 });
   expect(await app.merge('draft', { as: 'takeDraft' })).toBe(1);
@@ -158,7 +158,7 @@ it('one of two merges of a draft at once, in one tab or two, makes the call', as
   const server = newServer();
   const storage = memory();
   const [one, other] = [await device(server, storage), await device(server, storage)];
-  const draft = await one.db.branch('draft');
+  const draft = await one.db.branches.open('draft');
   await draft.put('a', { n: 10 });
   const merges = [one, other, one].map(({ app }) => app.merge('draft', { as: 'takeDraft' }));
   expect((await Promise.all(merges)).sort()).toEqual([1, undefined, undefined]);
@@ -171,7 +171,7 @@ it('one of two merges of a draft at once, in one tab or two, makes the call', as
 
 it('a merge comes after the calls before it, and moves the fork also if its call changes no row', async () => {
   const { db, app } = await device(newServer());
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put('c', { n: 3 });
   const setting = app.mutate.set({ key: 'c', value: { n: 3 } });
   expect(await app.merge('draft', { as: 'takeDraft' })).toBe(1);
@@ -183,7 +183,7 @@ it('a merge comes after the calls before it, and moves the fork also if its call
 
 it('wrong branches, mutators and values are refused, and change no row', async () => {
   const { db, app } = await device(newServer());
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put('bytes', new Uint8Array(3));
   const merges = [
     ['draft', 'takeDraft', 'invalid-value'],

@@ -48,7 +48,7 @@ const FIRST = {
 async function state(db: Store, app: ServerLink<typeof ours>): Promise<unknown> {
   const rows: unknown[] = [];
   for await (const row of db.scan()) rows.push(row);
-  return [rows, app.pending(), await db.branches()];
+  return [rows, app.pending(), await db.branches.list()];
 }
 
 const page = '<!doctype html><title>Sign in to the network</title>';

@@ -31,7 +31,7 @@ async function setting(localWrites?: boolean) {
   await app.pull();
   const empty = db.root;
   await app.mutate.add(5);
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   await draft.put('drafted', 1);
   const bucket = await open('other', { storage: memory() });
   await bucket.put('from the bucket', 1);
@@ -56,15 +56,15 @@ const WRITES: Record<string, Write> = {
   applyPatch: ({ db }) => db.applyPatch([{ op: 'put', key: 'k', value: 1 }]),
   clear: ({ db }) => db.clear(),
   transaction: ({ db }) => db.transaction((tx) => tx.put('k', 1)),
-  commit: ({ db }) => db.commit((tx) => tx.delete('count')),
+  'history.commit': ({ db }) => db.history.commit((tx) => tx.delete('count')),
   writer: async ({ db }) => {
     const writer = db.writer();
     writer.tryPut('k', 1);
     await writer.finish();
   },
-  merge: ({ db }) => db.merge('draft'),
-  revert: ({ db, before }) => db.revert(before, db.root),
-  resetTo: ({ db, before }) => db.resetTo(before),
+  'branches.merge': ({ db }) => db.branches.merge('draft'),
+  'history.revert': ({ db, before }) => db.history.revert(before, db.root),
+  'branches.reset': ({ db, before }) => db.branches.reset(before),
   remote: async ({ db, remote }) => (await db.remote(remote)).pull(),
 };
 
@@ -77,10 +77,10 @@ const FORMS: Record<string, Write> = {
     Promise.any([db.put('k', 1), db.put('l', 1), db.delete('count')]).catch(
       ({ errors: [cause] }: AggregateError) => Promise.reject(cause),
     ),
-  'another handle': async ({ db }) => (await db.branch('main')).put('k', 1),
+  'another handle': async ({ db }) => (await db.branches.open('main')).put('k', 1),
   'a handle that has switched': async ({ db }) => {
-    const other = await db.branch('draft');
-    await other.switchTo('main');
+    const other = await db.branches.open('draft');
+    await other.branches.switchTo('main');
     await other.put('k', 1);
   },
 };
@@ -99,10 +99,11 @@ const TABLE_WRITES: Record<string, Write> = {
 
 /** Members that change no rows of the branch. */
 const READS = new Set(
-  `__v_skip all at between branch branches branchName changes changesSinceFork close compact constructor count
-   deleteBranch diff export get getMany has health keyOf keysOf migration onHealth onRecovery op orderBy persist
-   previewMerge prove rank ready repair root rowSource scan snapshot source stats sumTree switchTo toArray
-   tryMigration verify watch watchCount`.split(/\s+/),
+  `__v_skip all at backup.export between branches.current branches.delete branches.list branches.open
+   branches.preview branches.switchTo close constructor count get getMany has health.compact health.get
+   health.persist health.repair health.stats health.subscribe health.verify history.diff history.since
+   history.sinceFork keyOf keysOf migration op orderBy prove rank ready root rowSource scan sinceFork snapshot source
+   sumTree toArray tryMigration watch`.split(/\s+/),
 );
 
 /** Returns the public members of a class. */
@@ -138,7 +139,10 @@ it.each(cases)('%s is refused on a bound branch, and changes no row', async (_, 
 
 it('each member of a store and of a table is listed as a write or a read', async () => {
   const { db } = await setting();
-  const all = [db, db.issues].map(membersOf);
+  const namespaces = (['branches', 'history', 'health', 'backup'] as const).flatMap((space) =>
+    Object.keys(db[space]).map((name) => `${space}.${name}`),
+  );
+  const all = [[...membersOf(db), ...namespaces], membersOf(db.issues)];
   const writes = [WRITES, TABLE_WRITES].map((known) => new Set(Object.keys(known)));
   const unknown = all.map((names, at) =>
     names.filter((name) => !READS.has(name) && !writes[at]?.has(name)),
@@ -187,7 +191,7 @@ it('a read-only transaction and observers of rows go on on a bound branch', asyn
   const sums = db.sumTree('by hand');
   await sums.putMany([{ key: 'a', sum: 1n, value: new Uint8Array(1) }]);
   const { root } = sums;
-  expect(await db.repair()).toMatchObject({ rowsLost: 0 });
+  expect(await db.health.repair()).toMatchObject({ rowsLost: 0 });
   server.set([['news', 1]]);
   await app.pull();
   expect(sums.root).toEqual(root);

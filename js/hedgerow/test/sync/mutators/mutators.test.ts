@@ -39,9 +39,9 @@ it('a call runs at once, waits in the queue, and leaves it when the server has d
   expect(await app.pull()).toEqual({ hasNews: true, acknowledged: 3, pending: 0 });
   expect(await rowsOf(db)).toEqual(server.rows);
   expect(app.pending()).toEqual([]);
-  expect(await db.branches()).toMatchObject([{ name: 'main' }]);
-  expect(await db.branches()).toHaveLength(1);
-  expect(await db.verify()).toMatchObject({ ok: true });
+  expect(await db.branches.list()).toMatchObject([{ name: 'main' }]);
+  expect(await db.branches.list()).toHaveLength(1);
+  expect(await db.health.verify()).toMatchObject({ ok: true });
 });
 
 it('a replay is one commit: watchers hear only its final changes', async () => {
@@ -261,7 +261,7 @@ it('a replay that changes only rows is stored, and the store stays whole', async
   // On top of rows that storage lacks, it would be damaged.
   await next.mutate.openIssue({ id: '1', title: 'whole' });
   await expect.poll(() => seen.get('issue/1')).toMatchObject({ title: 'whole' });
-  expect(await seen.verify()).toMatchObject({ ok: true });
+  expect(await seen.health.verify()).toMatchObject({ ok: true });
   expect(await rowsOf(seen)).toMatchObject({ count: 10 });
 });
 
@@ -342,7 +342,7 @@ it('a mutator that waits for another write of the store does not stop a replay',
   const server = new ServerDouble({ slow: (rows) => void rows.set('slow', 1) });
   server.set([['k', 1]]);
   const db = await store();
-  const draft = await db.branch('draft');
+  const draft = await db.branches.open('draft');
   let runs = 0;
   const app = await mutators(db, {
     mutators: {

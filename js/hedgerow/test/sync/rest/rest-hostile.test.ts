@@ -39,7 +39,7 @@ async function bound(answers: {
   const checkUnchanged = async () => {
     expect(await rowsOf(db)).toEqual({ theirs: 1, mine: 1 });
     expect(await link.isPending()).toBe(true);
-    expect((await db.verify()).faults).toEqual([]);
+    expect((await db.health.verify()).faults).toEqual([]);
     isHostile = false;
     server.set({ later: 1 });
     await link.pull();

@@ -21,25 +21,25 @@ const WRITES: Record<string, (given: Given) => Promise<unknown>> = {
   applyPatch: ({ db }) => db.applyPatch([{ op: 'clear' }, { op: 'put', key: 'k', value: 1 }]),
   clear: ({ db }) => db.clear(),
   transaction: ({ db }) => db.transaction((tx) => tx.put('k', 1)),
-  commit: ({ db }) => db.commit((tx) => tx.delete('a')),
+  commit: ({ db }) => db.history.commit((tx) => tx.delete('a')),
   writer: async ({ db }) => {
     const writer = db.writer();
     writer.tryPut('k', 1);
     await writer.finish();
   },
   merge: async ({ db }) => {
-    const draft = await db.branch('draft');
+    const draft = await db.branches.open('draft');
     await draft.put('k', 1);
     await draft.delete('a');
-    await db.merge('draft');
+    await db.branches.merge('draft');
   },
   'merge of a branch from before': async ({ db, before }) => {
-    const draft = await db.branch('draft', { from: before });
+    const draft = await db.branches.open('draft', { from: before });
     await draft.put('k', 1);
-    await db.merge('draft');
+    await db.branches.merge('draft');
   },
-  revert: ({ db, before }) => db.revert(before, db.root),
-  'resetTo a root of before': ({ db, before }) => db.resetTo(before),
+  revert: ({ db, before }) => db.history.revert(before, db.root),
+  'resetTo a root of before': ({ db, before }) => db.branches.reset(before),
 };
 
 it.each(Object.entries(WRITES))('%s stays, and is sent', async (_, write) => {

@@ -253,7 +253,7 @@ it('existing rows are changes, and indexes follow pulled rows', async () => {
   await link.pull();
   const found = await db.scan({ index: 'byN', gte: [6] }).toArray();
   expect(found.map(([key]) => key)).toEqual(['a', 'mine']);
-  expect((await db.verify()).faults).toEqual([]);
+  expect((await db.health.verify()).faults).toEqual([]);
 });
 
 it('a loop keeps a store in sync, and reports its states', async () => {
@@ -326,7 +326,7 @@ it('a link that lost its copy of the server pulls all rows, and deletes no row',
   await link.pull();
   await db.put('waits', { n: 3 });
   await link.close();
-  await db.deleteBranch('remote/server');
+  await db.branches.delete('remote/server');
   const again = await rest(db, {
     pull: (request) => server.pull(request),
     push: (request) => server.push(request),

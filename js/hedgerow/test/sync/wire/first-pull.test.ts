@@ -171,7 +171,7 @@ it('a cut file, or a page that closes during it, leaves no row, and the next try
   expect([await rowsOf(again), bound.state.isFilled]).toEqual([{}, false]);
   await bound.pull();
   expect([await again.count(), asked]).toEqual([20_000, ['file', 'file', 'file']]);
-  expect(await again.verify()).toMatchObject({ ok: true });
+  expect(await again.health.verify()).toMatchObject({ ok: true });
 });
 
 it('one of two tabs at once loads the file', async () => {

@@ -3,6 +3,7 @@
 import { until } from '../../../base/abort-signal.js';
 import { notify } from '../../../base/call-callback-safely.js';
 import { HedgerowError } from '../../../base/errors.js';
+import { onRecovery } from '../../../base/internal-symbols.js';
 import { later } from '../../../base/timeout.js';
 import type { BranchHead } from '../../../engine/history/branch-head.js';
 import type { Snapshot } from '../../snapshot.js';
@@ -91,7 +92,7 @@ export class Migrator {
     try {
       // A count costs less than a watch, which reads what has changed.
       (this.#inner.get(this.#db) as BranchHead).onMoved(() => this.#handleMove());
-      this.#db.onRecovery(() => {
+      onRecovery(this.#db, () => {
         this.#isOver = false;
         this.run();
       });

@@ -49,7 +49,7 @@ export class Readiness {
     const { prefix } = this.#spec;
     let left = this.refused.rows;
     try {
-      for await (const change of this.#db.diff(this.#root, root, {
+      for await (const change of this.#db.history.diff(this.#root, root, {
         ...buildKeyRange({ prefix }),
         signal,
       })) {
