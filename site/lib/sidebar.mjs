@@ -98,6 +98,7 @@ const SECTIONS = [
       ['Decisions', 'decisions'],
       ['How it is tested', 'testing'],
       ['Releases', 'releases'],
+      ['Upgrading', 'upgrading'],
     ],
   ],
   [

@@ -4,6 +4,7 @@ import { checkSignal, ending } from '../base/abort-signal.js';
 import { checkPlain, optionsOf } from '../base/check-options.js';
 import { part } from '../base/dynamic-import.js';
 import { HedgerowError } from '../base/errors.js';
+import type { Branch, BranchesOptions } from '../engine/branches/branches.js';
 import type { Storage } from '../storage/segment-store.js';
 import type { LazySegments } from '../sync/lazy/lazy-segments.js';
 import type { LazyRemote } from '../sync/lazy/open-lazy.js';
@@ -13,7 +14,6 @@ import type { LinkOptions } from '../sync/link/open-link.js';
 import { checkedRemote } from '../sync/remote/checked-remote.js';
 import type { Remote } from '../sync/remote/remote.js';
 import type { OpenOptions } from './open.js';
-import type { StoreBranches } from './store-branches.js';
 
 /** The options of `clone`: the options of `open` and `pull`, `mode` and `link`. */
 export interface CloneOptions extends OpenOptions, PullOptions {
@@ -30,7 +30,10 @@ export interface CloneOptions extends OpenOptions, PullOptions {
 
 /** The calls of a store that a clone uses. */
 interface CloneTarget {
-  readonly branches: Pick<StoreBranches, 'current' | 'list'>;
+  readonly branches: {
+    readonly current: string;
+    list(options: BranchesOptions): Promise<readonly Branch[]>;
+  };
   remote(remote: Remote, options: LinkOptions): Promise<Link>;
   close(): Promise<void>;
 }

@@ -14,13 +14,12 @@ import type { Flusher } from '../engine/write/writer.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { IndexBuildOptions } from './open.js';
 import type { HealthTracker } from './storage-health-tracker.js';
-import type { Store } from './store.js';
 
 /** Checked options of a change. */
 export type Job<Options> = DefinedMembers<Options> & { readonly durability: Durability };
 
-/** A handle of a store, from inside. */
-export interface HandleAccess {
+/** A handle of a store, from inside; `Db` is its class. */
+export interface HandleAccess<Db = object> {
   readonly from: ReadContext;
   readonly edits: SingleEdits;
   readonly changes: UnfinishedChanges;
@@ -41,9 +40,9 @@ export interface HandleAccess {
     job: Job<CommitOptions>,
   ): Promise<CommitResult<T>>;
   /** Makes a handle of another branch. */
-  handleOf(branchHead: BranchHead): Store;
+  handleOf(branchHead: BranchHead): Db;
   /** Returns the name of a branch, or of the branch of another handle of the same store. */
-  nameOf(branch: string | Store): string;
+  nameOf(branch: unknown): string;
 }
 
 /** Checks the options of a change. */

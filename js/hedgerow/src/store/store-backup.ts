@@ -18,7 +18,7 @@ export interface StoreBackup {
   export(options?: ExportOptions): Promise<Export>;
 }
 
-export function backupOf({ from }: HandleAccess): StoreBackup {
+export function createBackup({ from }: HandleAccess): StoreBackup {
   return {
     async export(options = {}) {
       from.check();

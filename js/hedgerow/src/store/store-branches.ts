@@ -11,10 +11,9 @@ import type {
 import { type HandleAccess, jobOf, runChange } from './handle-access.js';
 import { storeParts } from './on-demand-store-code.js';
 import type { Snapshot } from './snapshot.js';
-import type { Store } from './store.js';
 
-/** The branches of a store: `db.branches`. */
-export interface StoreBranches {
+/** The branches of a store: `db.branches`. `Db` is the type of handles, such as `Store`. */
+export interface StoreBranches<Db> {
   /** The name of the branch that reads and writes of this handle go to: `main` when the store was opened. */
   readonly current: string;
   /**
@@ -26,7 +25,7 @@ export interface StoreBranches {
    * stands, or `from` a snapshot or a root, at the cost of one small write. Close it after use; it also closes with the
    * handle that opened the store.
    */
-  open(name: string, options?: BranchOptions): Promise<Store>;
+  open(name: string, options?: BranchOptions): Promise<Db>;
   /**
    * Deletes a branch. Handles that stand on it, in any tab, fail with `branch-not-found` from then on; their watches
    * end with this error.
@@ -43,13 +42,13 @@ export interface StoreBranches {
    * it there is no merge, and the error `conflict` has the `conflicts`. Indexes and sum trees stay the ones of this
    * branch, made of the merged rows.
    */
-  merge(branch: string | Store, options?: MergeOptions): Promise<MergeResult>;
+  merge(branch: string | Db, options?: MergeOptions): Promise<MergeResult>;
   /**
    * Returns what `merge` would do with a branch now: its changes and its conflicts. Does not write, and costs as much
    * reading. All conflicts are in memory, as in a merge, and 1,000 changes, or `limit`.
    */
   preview<Value = unknown>(
-    branch: string | Store,
+    branch: string | Db,
     options?: PreviewOptions,
   ): Promise<MergePreview<Value>>;
   /**
@@ -62,7 +61,7 @@ export interface StoreBranches {
   reset(target: string | Snapshot): Promise<void>;
 }
 
-export function branchesOf(own: HandleAccess): StoreBranches {
+export function createBranches<Db>(own: HandleAccess<Db>): StoreBranches<Db> {
   const { from, changes, durability } = own;
   const { branchHead } = from;
   return {

@@ -62,7 +62,7 @@ export interface StoreHealth {
   repair(options?: RepairOptions): Promise<RepairResult>;
 }
 
-export function healthOf(own: HandleAccess): StoreHealth {
+export function createHealth(own: HandleAccess): StoreHealth {
   const { from, health, collector } = own;
   return {
     async get() {

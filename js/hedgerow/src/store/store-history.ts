@@ -55,7 +55,7 @@ export interface StoreHistory {
   ): Promise<RevertResult>;
 }
 
-export function historyOf(own: HandleAccess): StoreHistory {
+export function createHistory(own: HandleAccess): StoreHistory {
   const { from: at } = own;
   /** Returns the changes from a root, or from the fork of the branch, to a root, or to the head. */
   const changes = (from: string | undefined, to: string | undefined, options: DiffOptions = {}) =>

@@ -50,10 +50,10 @@ import { type IndexBuildOptions, type OpenOptions, openParts } from './open.js';
 import { Reader } from './reader.js';
 import { Snapshot } from './snapshot.js';
 import type { HealthTracker } from './storage-health-tracker.js';
-import { backupOf, type StoreBackup } from './store-backup.js';
-import { branchesOf, type StoreBranches } from './store-branches.js';
-import { healthOf, type StoreHealth } from './store-health.js';
-import { historyOf, type StoreHistory } from './store-history.js';
+import { createBackup, type StoreBackup } from './store-backup.js';
+import { createBranches, type StoreBranches } from './store-branches.js';
+import { createHealth, type StoreHealth } from './store-health.js';
+import { createHistory, type StoreHistory } from './store-history.js';
 
 type TransactionParts = Awaited<ReturnType<typeof transacting>>;
 
@@ -62,7 +62,7 @@ export class Store extends Reader {
   /** The name that it was opened under. */
   readonly name: string;
   /** Branches: handles of their own, which can be merged. */
-  readonly branches: StoreBranches;
+  readonly branches: StoreBranches<Store>;
   /** The changes between commits. */
   readonly history: StoreHistory;
   /** The storage of the store, and the soundness of its rows in it. */
@@ -70,7 +70,7 @@ export class Store extends Reader {
   /** Copies of the store. */
   readonly backup: StoreBackup;
   /** The handle as its namespaces use it. */
-  protected readonly handle: HandleAccess;
+  protected readonly handle: HandleAccess<Store>;
   readonly #host: Host;
   readonly #branchHead: BranchHead;
   readonly #tabs: TabMessages | undefined;
@@ -116,10 +116,10 @@ export class Store extends Reader {
         new Store(name, host, other, durability, tabs, indexing, health, this.#first),
       nameOf: (branch) => this.#nameOf(branch),
     };
-    this.branches = branchesOf(this.handle);
-    this.history = historyOf(this.handle);
-    this.health = healthOf(this.handle);
-    this.backup = backupOf(this.handle);
+    this.branches = createBranches(this.handle);
+    this.history = createHistory(this.handle);
+    this.health = createHealth(this.handle);
+    this.backup = createBackup(this.handle);
     disposable(Store.prototype, 'asyncDispose', Store.prototype.close);
     this.#first = first ?? this;
     this.name = name;

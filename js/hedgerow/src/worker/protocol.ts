@@ -202,7 +202,8 @@ export const isProperty = (name: string) =>
   /^(root|current|branches|history|health|backup)$/.test(name);
 
 /** Returns the name under which a handle has a member. */
-export const memberOf = (name: string): PropertyKey => (name === 'onRecovery' ? RECOVERY : name);
+export const handleMemberOf = (name: string): PropertyKey =>
+  name === 'onRecovery' ? RECOVERY : name;
 
 /** Parts that may be sent and not taken. */
 export const PARTS_AHEAD = 4;

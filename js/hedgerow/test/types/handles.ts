@@ -167,3 +167,9 @@ expectTypeOf(live(db.issues).get().rows).toEqualTypeOf<readonly Issue[]>();
 expectTypeOf(live(draft.steps.orderBy('number')).get().rows).toEqualTypeOf<readonly Step[]>();
 // @ts-expect-error a snapshot does not change
 live(snapshot.issues.all());
+
+// A table by its name.
+expectTypeOf(db.table('issues')).toEqualTypeOf(db.issues);
+expectTypeOf(draft.table('steps')).toEqualTypeOf(draft.steps);
+// @ts-expect-error no such table ['"nope"' is not assignable]
+db.table('nope');

@@ -7,7 +7,7 @@ import { pinCommit } from '../../storage/tabs/pins.js';
 import { TabMessages } from '../../storage/tabs/tab-messages.js';
 import type { Verification, VerifyOptions } from '../verify/verify-commit.js';
 import { inspect, type Pin } from '../verify/verify-store.js';
-import { repairStore } from './repair.js';
+import { repairSegments } from './repair.js';
 import type { RepairOptions, RepairResult } from './types.js';
 
 const SLICE_MS = 8;
@@ -59,7 +59,7 @@ export async function repairUnopened(
     const announce = (ref: string, generation: number) => tabs?.announce(ref, generation);
     try {
       const job = { ...options, sliceMs: SLICE_MS, durability: 'strict', pin, announce } as const;
-      return await repairStore(segments, job);
+      return await repairSegments(segments, job);
     } finally {
       tabs?.close();
     }

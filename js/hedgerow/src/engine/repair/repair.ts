@@ -35,7 +35,7 @@ export async function repairOpen(
   const repair = async () => {
     const pin: Pin = (commitBytes) => pins.use(commitBytes);
     const job = { ...options, sliceMs, durability: 'strict', pin, announce, mend } as const;
-    const result = await repairStore(segments, job);
+    const result = await repairSegments(segments, job);
     // No commit announces the fetched chunks.
     if (result.fetched) await shared.inventory.load();
     // The older commit may have indexes and sum trees that no handle names now.
@@ -50,7 +50,10 @@ export async function repairOpen(
 }
 
 /** Repairs a store. Run it exclusively: no other call of this tab may commit during the repair. */
-export async function repairStore(segments: SegmentStore, job: RepairJob): Promise<RepairResult> {
+export async function repairSegments(
+  segments: SegmentStore,
+  job: RepairJob,
+): Promise<RepairResult> {
   let fetched = job.mend && 0;
   let main: RepairResult | undefined;
   const done: RepairedRef[] = [];

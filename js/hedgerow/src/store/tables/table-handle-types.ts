@@ -1,7 +1,6 @@
 /** Tables as handles have them: the calls, with the types of their rows, keys and columns. */
 
 import type { ByteSource } from '../../base/byte-source.js';
-import type { BranchOptions } from '../../engine/branches/branches.js';
 import type { Rows } from '../../engine/read/scan.js';
 import type {
   CommitOptions,
@@ -273,11 +272,6 @@ export type TransactionWith<T extends Tables> = Transaction & {
   readonly [Name in keyof T]: TransactionOf<T[Name]>;
 };
 
-/** The branches of a store with tables. */
-interface BranchesWith<T extends Tables> extends StoreBranches {
-  open(name: string, options?: BranchOptions): Promise<StoreWith<T>>;
-}
-
 /** The history of a store with tables. */
 interface HistoryWith<T extends Tables> extends StoreHistory {
   commit<Result>(
@@ -288,10 +282,10 @@ interface HistoryWith<T extends Tables> extends StoreHistory {
 
 /** The calls of a store that give handles with tables. */
 interface HandleCalls<T extends Tables> extends Store {
-  readonly branches: BranchesWith<T>;
+  readonly branches: StoreBranches<StoreWith<T>>;
   readonly history: HistoryWith<T>;
   /** Returns the table of this name, as the member of this name is. */
-  table<Name extends keyof T & string>(name: Name): HandleOf<T[Name]>;
+  table<Name extends keyof T & keyof this & string>(name: Name): this[Name];
   snapshot(): SnapshotWith<T>;
   transaction<Result>(
     body: (tx: TransactionWith<T>) => Result | PromiseLike<Result>,

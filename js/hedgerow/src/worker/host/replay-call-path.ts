@@ -5,9 +5,9 @@ import {
   CALLS,
   type Call,
   type HandleKind,
+  handleMemberOf,
   isKind,
   isProperty,
-  memberOf,
 } from '../protocol.js';
 import { type IsText, never, ofJson, ofStore } from './list-batch-sender.js';
 
@@ -33,7 +33,7 @@ export function refuseCall(message: string): never {
 
 /** Calls a member of an object. Its name is in the list of calls, or is a table's. */
 export const callMember = (object: object, name: string, args: unknown[]) =>
-  (object as Record<PropertyKey, (...args: unknown[]) => unknown>)[memberOf(name)]?.(...args);
+  (object as Record<PropertyKey, (...args: unknown[]) => unknown>)[handleMemberOf(name)]?.(...args);
 
 /** Follows a path to its last call. */
 export function lastOf(
@@ -51,7 +51,7 @@ export function lastOf(
       continue;
     }
     const gives = CALLS[kind].get(name);
-    const isThere = name === 'each' || name === 'live' || memberOf(name) in object;
+    const isThere = name === 'each' || name === 'live' || handleMemberOf(name) in object;
     if (gives === undefined || !isThere) refuseCall(`${kind} has no call ${String(name)}`);
     if (!isKind(gives)) {
       if (at < path.length - 1) refuseCall(`${name} is the last call of a path`);

@@ -125,7 +125,7 @@ export interface RemoteExport extends AsyncIterable<Uint8Array> {
 
 /** The branches of a store in a worker. */
 export interface RemoteBranches<T extends Tables = Record<never, never>>
-  extends Pick<StoreBranches, 'list' | 'delete' | 'switchTo'> {
+  extends Pick<StoreBranches<unknown>, 'list' | 'delete' | 'switchTo'> {
   /** A promise here: `await` works with a store of the page, too. */
   readonly current: Promise<string>;
   /** See `StoreBranches.open`. */
@@ -177,7 +177,7 @@ export interface RemoteCalls<T extends Tables = Record<never, never>>
   readonly history: RemoteHistory<T>;
   readonly backup: RemoteBackup;
   /** Returns the table of this name, as the member of this name is. */
-  table<Name extends keyof T & string>(name: Name): HandleOf<T[Name]>;
+  table<Name extends keyof T & keyof this & string>(name: Name): this[Name];
   /** See `Store.snapshot`. */
   snapshot(): RemoteSnapshot & { readonly [Name in keyof T]: ReaderOf<T[Name]> };
   /** See `Store.transaction`: the function runs here. */

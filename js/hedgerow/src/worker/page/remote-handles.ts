@@ -59,7 +59,7 @@ function membersOf(kind: Tag.HandleKind): object {
       };
       Object.defineProperty(members, name, { get });
     } else {
-      members[Tag.memberOf(name)] = function (this: object, ...args: unknown[]) {
+      members[Tag.handleMemberOf(name)] = function (this: object, ...args: unknown[]) {
         return performCall(this, name, gives, args);
       };
     }
