@@ -1,7 +1,5 @@
 /** The messages between a page and the worker that has its store. */
 
-import { RECOVERY } from '../base/internal-symbols.js';
-
 /** The version of the protocol, which both sides must share. */
 export const PROTOCOL = 1;
 
@@ -124,7 +122,7 @@ const NAMES: { readonly [K in HandleKind]: { readonly [G in Gives]?: string } } 
     load: 'putMany deleteMany applyPatch',
     scan: 'scan',
     sums: 'sumTree',
-    watch: 'watch onRecovery',
+    watch: 'watch',
     snapshotHandle: 'snapshot',
     run: 'transaction',
     live: 'live',
@@ -200,10 +198,6 @@ export function nameOf([first, ...rest]: readonly Call[]): string {
 /** Whether a member is a property, not a call. */
 export const isProperty = (name: string) =>
   /^(root|current|branches|history|health|backup)$/.test(name);
-
-/** Returns the name under which a handle has a member. */
-export const handleMemberOf = (name: string): PropertyKey =>
-  name === 'onRecovery' ? RECOVERY : name;
 
 /** Parts that may be sent and not taken. */
 export const PARTS_AHEAD = 4;

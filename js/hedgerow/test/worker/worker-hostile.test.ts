@@ -275,6 +275,10 @@ describe('a page', () => {
     // Each listed name is a call of the store, so that the list has no dead names.
     const all: [string, object][] = [
       ['store', db],
+      ['branches', db.branches],
+      ['history', db.history],
+      ['health', db.health],
+      ['backup', db.backup],
       ['snapshot', db.snapshot()],
       ['table', db.issues],
       ['query', db.issues.all()],

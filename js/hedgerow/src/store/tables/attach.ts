@@ -69,9 +69,7 @@ export class TableSet {
 
   #tableOf(handle: Store, name: unknown): unknown {
     if (this.specs.some((spec) => spec.name === name)) return handle[name as keyof Store];
-    const all = this.specs.map((spec) => spec.name).join(', ');
-    const message = `table: there is no table ${shownAs(name)}, but ${all}`;
-    throw new HedgerowError('invalid-argument', message);
+    throw new HedgerowError('invalid-argument', `there is no table ${shownAs(name)}`);
   }
 
   /** Puts the tables on a handle. */

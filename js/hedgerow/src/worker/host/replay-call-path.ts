@@ -1,14 +1,6 @@
 /** Replays a path of calls on an object of the store: only calls of the list. */
 import { HedgerowError } from '../../base/errors.js';
-import {
-  type AnswerKind,
-  CALLS,
-  type Call,
-  type HandleKind,
-  handleMemberOf,
-  isKind,
-  isProperty,
-} from '../protocol.js';
+import { type AnswerKind, CALLS, type Call, type HandleKind, isKind } from '../protocol.js';
 import { type IsText, never, ofJson, ofStore } from './list-batch-sender.js';
 
 /** The last call of a path. */
@@ -33,7 +25,7 @@ export function refuseCall(message: string): never {
 
 /** Calls a member of an object. Its name is in the list of calls, or is a table's. */
 export const callMember = (object: object, name: string, args: unknown[]) =>
-  (object as Record<PropertyKey, (...args: unknown[]) => unknown>)[handleMemberOf(name)]?.(...args);
+  (object as Record<string, (...args: unknown[]) => unknown>)[name]?.(...args);
 
 /** Follows a path to its last call. */
 export function lastOf(
@@ -51,13 +43,14 @@ export function lastOf(
       continue;
     }
     const gives = CALLS[kind].get(name);
-    const isThere = name === 'each' || name === 'live' || handleMemberOf(name) in object;
+    const isThere = name === 'each' || name === 'live' || name in object;
     if (gives === undefined || !isThere) refuseCall(`${kind} has no call ${String(name)}`);
     if (!isKind(gives)) {
       if (at < path.length - 1) refuseCall(`${name} is the last call of a path`);
       return { object, kind, name, args, answer: gives, isText };
     }
-    object = (isProperty(name) ? object[name as never] : callMember(object, name, args)) as object;
+    const member = object[name as never] as unknown;
+    object = (typeof member === 'function' ? callMember(object, name, args) : member) as object;
     kind = gives;
     if (gives === 'sums') isText = never;
   }

@@ -1,6 +1,5 @@
 /** Types of the handles of a store in a worker: calls of a store and its tables, except for parts that cannot cross. */
 
-import type { RECOVERY } from '../../base/internal-symbols.js';
 import type { BranchOptions } from '../../engine/branches/branches.js';
 import type {
   CommitOptions,
@@ -107,8 +106,7 @@ type Same =
   | 'deleteMany'
   | 'applyPatch'
   | 'health'
-  | 'watch'
-  | typeof RECOVERY;
+  | 'watch';
 
 /** Options of a merge from a page: the function `onConflict` cannot cross. */
 export type RemoteMergeOptions = Omit<MergeOptions, 'onConflict'>;

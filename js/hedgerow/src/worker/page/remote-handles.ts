@@ -59,7 +59,7 @@ function membersOf(kind: Tag.HandleKind): object {
       };
       Object.defineProperty(members, name, { get });
     } else {
-      members[Tag.handleMemberOf(name)] = function (this: object, ...args: unknown[]) {
+      members[name] = function (this: object, ...args: unknown[]) {
         return performCall(this, name, gives, args);
       };
     }
@@ -89,17 +89,14 @@ export function handleOf(own: HandleTarget): object {
     Object.defineProperty(made, 'op', { value: op });
   }
   if (path.length > 0) return made;
-  const handles = new Map<unknown, object>();
   for (const table of tables) {
     const value = handleOf({ ...own, kind: 'table', path: [[table]] });
     Object.defineProperty(made, table, { value, enumerable: true });
-    handles.set(table, value);
   }
   if (kind === 'store') {
-    const table = (name: unknown) =>
-      handles.get(name) ??
-      refuseArgument(`table: there is no table ${shownAs(name)}, but ${tables.join(', ')}`);
-    Object.defineProperty(made, 'table', { value: table });
+    const value = (name: string) =>
+      tables.includes(name) ? made[name] : refuseArgument(`there is no table ${shownAs(name)}`);
+    Object.defineProperty(made, 'table', { value });
   }
   return made;
 }
