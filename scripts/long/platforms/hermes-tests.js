@@ -1,6 +1,6 @@
 // Runs inside Hermes: the tests, and the roots for comparison with other platforms.
 
-import { HedgerowError, importStore, memory, open, repair, verify } from 'hedgerow';
+import { HedgerowError, importStore, memory, open, repairStore, verifyStore } from 'hedgerow';
 import { live, liveCount } from 'hedgerow/live';
 import { table } from 'hedgerow/tables';
 import { rowsOf, utf8, workload } from './workload.js';
@@ -196,8 +196,8 @@ test('parts that load later', async () => {
   await db.branches.merge('side');
   equal(await db.get('k'), 1);
   await db.close();
-  equal((await verify('later', { storage })).ok, true);
-  await repair('later', { storage });
+  equal((await verifyStore('later', { storage })).ok, true);
+  await repairStore('later', { storage });
 });
 
 test('sum trees, by hand and following rows', async () => {

@@ -58,7 +58,7 @@ const DENIED = 'The user denied permission to access the database.';
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe('open({ fallback })', () => {
+describe('the fallback of open', () => {
   it('is used without IndexedDB, and reports that', async () => {
     vi.stubGlobal('indexedDB', undefined);
     const db = await open('a', { advanced: { fallback: memory() } });

@@ -25,7 +25,7 @@ export async function isBehind(host: Host, view: number, alone: boolean): Promis
     if (total(host.engine, view, name).length > 0 && definition(name) === '') {
       throw new HedgerowError(
         'invalid-argument',
-        `the sum tree ${name} was written by hand: give the one in open({ sums }) another name`,
+        `the sum tree ${name} was written by hand: give the one in advanced.sums of open another name`,
       );
     }
   }
