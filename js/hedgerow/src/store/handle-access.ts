@@ -19,7 +19,7 @@ import type { HealthTracker } from './storage-health-tracker.js';
 export type Job<Options> = DefinedMembers<Options> & { readonly durability: Durability };
 
 /** A handle of a store, from inside; `Db` is its class. */
-export interface HandleAccess<Db = object> {
+export interface HandleAccess<Db = unknown> {
   readonly from: ReadContext;
   readonly edits: SingleEdits;
   readonly changes: UnfinishedChanges;

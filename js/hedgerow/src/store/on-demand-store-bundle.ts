@@ -8,5 +8,6 @@ export { revert } from '../engine/branches/revert.js';
 export * as exporting from '../engine/transfer/export.js';
 export * as importing from '../engine/transfer/import.js';
 export { cloneStore } from './clone-from-remote.js';
+export { openBranchHandle } from './open-branch-handle.js';
 export { resetTo } from './reset-branch.js';
 export { switchBranch } from './switch-branch.js';

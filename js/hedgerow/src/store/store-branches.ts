@@ -72,12 +72,9 @@ export function createBranches<Db>(own: HandleAccess<Db>): StoreBranches<Db> {
       own.checkOpen();
       return (await storeParts()).branches.listBranches(branchHead, options);
     },
-    async open(name, options = {}) {
+    async open(name, options) {
       from.check();
-      const { branches } = await storeParts();
-      from.check();
-      const check = () => own.checkOpen();
-      return own.handleOf(await branches.openBranch(branchHead, name, options, durability, check));
+      return (await storeParts()).openBranchHandle(own, name, options);
     },
     async delete(name) {
       own.checkOpen();
@@ -87,9 +84,7 @@ export function createBranches<Db>(own: HandleAccess<Db>): StoreBranches<Db> {
     },
     async switchTo(name) {
       own.checkOpen();
-      const { switchBranch } = await storeParts();
-      await switchBranch(branchHead, name, own, () => own.checkOpen());
-      own.settle();
+      return (await storeParts()).switchBranch(own, name);
     },
     async merge(branch, options = {}) {
       from.check();

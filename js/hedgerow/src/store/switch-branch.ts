@@ -1,25 +1,12 @@
 /** Moves a handle to another branch. Loaded at first use. */
 import { HedgerowError } from '../base/errors.js';
-import type { BranchHead } from '../engine/history/branch-head.js';
 import { refOfBranch } from '../engine/history/branch-name.js';
-import type { UnfinishedChanges } from '../engine/read/unfinished-changes.js';
-import type { SingleEdits } from '../engine/write/single-edits.js';
-
-/** The work that a handle has under way. */
-interface UnderWay {
-  readonly edits: Pick<SingleEdits, 'awaitFlush'>;
-  readonly changes: Pick<UnfinishedChanges, 'areOver' | 'over'>;
-  /** The flushers of open writers. */
-  readonly flushers: ReadonlySet<unknown>;
-}
+import type { HandleAccess } from './handle-access.js';
 
 /** Moves a handle to another branch, once its earlier changes have ended. */
-export async function switchBranch(
-  branchHead: BranchHead,
-  name: string,
-  { edits, changes, flushers }: UnderWay,
-  checkOpen: () => void,
-): Promise<void> {
+export async function switchBranch(own: HandleAccess, name: string): Promise<void> {
+  const { edits, changes, flushers, from } = own;
+  const { branchHead } = from;
   const ref = refOfBranch(name);
   const change = async () => {
     // A change that has begun since then builds on the previous branch.
@@ -32,6 +19,7 @@ export async function switchBranch(
   do {
     await edits.awaitFlush();
     while (!changes.areOver) await changes.over();
-    checkOpen();
+    own.checkOpen();
   } while (!(await branchHead.shared.queueWork(change)));
+  own.settle();
 }
