@@ -132,8 +132,10 @@ function checkOpenOptions(given: OpenOptions): CheckedOptions {
   );
   const misplaced = ADVANCED.split(' ').find((name) => name in options);
   if (misplaced !== undefined) {
-    const message = `open takes ${misplaced} under advanced: { advanced: { ${misplaced} } }`;
-    throw new HedgerowError('invalid-argument', message);
+    throw new HedgerowError(
+      'invalid-argument',
+      `open takes ${misplaced} in advanced: { ${misplaced} }`,
+    );
   }
   return { ...options, ...optionsOf('open: advanced', advanced, ADVANCED) };
 }

@@ -106,7 +106,15 @@ export class Store extends Reader {
     super(from);
     const flushers = new Set<Flusher>();
     this.handle = {
-      ...{ from, edits, changes, durability, collector, flushers, health, watchers, indexing },
+      from,
+      edits,
+      changes,
+      durability,
+      collector,
+      flushers,
+      health,
+      watchers,
+      indexing,
       checkOpen: () => this.#checkOpen(),
       settle: (all) => {
         for (const db of all ? [this.#first, ...this.#first.#others] : [this]) db.#settle();
