@@ -5,7 +5,7 @@
 
 import { parseArgs } from 'node:util';
 import { memory, open } from '../../js/hedgerow/dist/index.js';
-import { mutators } from '../../js/hedgerow/dist/sync/mutators/index.js';
+import { mutators } from '../../js/hedgerow/dist/sync/index.js';
 
 const { values } = parseArgs({
   options: {
@@ -42,13 +42,15 @@ let opened = 0;
 let next;
 async function bound() {
   const db = await open(`store-${opened++}`, { storage: memory() });
-  const app = await mutators(db, {
-    mutators: ours,
-    pull: () => respond(next),
-    push: () => new Response('{}'),
-    // A transaction between the calls is measured, too.
-    localWrites: true,
-  });
+  const app = await db.connect(
+    mutators({
+      mutators: ours,
+      pull: () => respond(next),
+      push: () => new Response('{}'),
+      // A transaction between the calls is measured, too.
+      localWrites: true,
+    }),
+  );
   return [db, app];
 }
 

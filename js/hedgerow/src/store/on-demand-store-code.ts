@@ -1,5 +1,9 @@
 /** The parts of higher layers that an open store, and `importStore`, load at their first call; as in `on-demand-code.ts`. */
 import { part } from '../base/dynamic-import.js';
+import { HedgerowError } from '../base/errors.js';
+import { memberOf } from '../base/runtime-type-checks.js';
+import type { Connection } from '../sync/link/connection.js';
+import type { SyncHost } from '../sync/link/linked-store-types.js';
 
 /** Loads branches, merges, moves to earlier commits, exports and imports, in one file. */
 export const storeParts = () => part(() => import('./on-demand-store-bundle.js'));
@@ -7,5 +11,25 @@ export const storeParts = () => part(() => import('./on-demand-store-bundle.js')
 /** Loads watched counts. */
 export const loadCounts = () => part(() => import('../engine/watch/gather-watched-counts.js'));
 
-/** Loads sync. */
-export const syncing = () => part(() => import('./open-sync-link.js'));
+/** Loads the code of a kind of transport. */
+const TRANSPORTS = {
+  bucket: () => part(() => import('../sync/lazy/connect-bucket.js')),
+  rest: () => part(() => import('../sync/rest/open-rest-connection.js')),
+  mutators: () => part(() => import('../sync/mutators/open-mutator-connection.js')),
+};
+
+/** Loads all code of sync, for `preload`. */
+export const loadTransports = async () => {
+  const { bucket, rest, mutators } = TRANSPORTS;
+  await Promise.all([rest(), mutators(), (await bucket()).loadBucketParts()]);
+};
+
+/** Loads the function that connects a store by a transport. */
+export async function connecting(
+  transport: unknown,
+): Promise<(host: SyncHost, transport: never) => Promise<Connection>> {
+  const load = Object.entries(TRANSPORTS).find(([kind]) => kind === memberOf(transport, 'kind'));
+  if (load !== undefined) return (await load[1]()).connect;
+  const message = 'connect takes a transport: bucket(remote), rest(options) or mutators(options)';
+  throw new HedgerowError('invalid-argument', message);
+}

@@ -91,7 +91,7 @@ export class StoreTrace implements TracedStore {
     const undo = this.#calls.measure(db, STORE_CALLS, (name, result) => {
       if (!this.#handles.has(db)) return;
       if (name === 'branch') this.#add(result as Store);
-      if (name === 'remote') this.#links.add(result as object);
+      if (name === 'connect') this.#links.add(result as never);
     });
     const { watchers } = innerOf(db).handle;
     const onClose = () => this.#close(db);

@@ -101,6 +101,11 @@ export class SyncRefs {
     return this.#refs.get(this.names[name])?.commitBytes;
   }
 
+  /** Whether a head was seen, as `look` has found. */
+  get hasSeen(): boolean {
+    return this.bytes('origin') !== undefined && this.bytes('turn')?.some(Boolean) === true;
+  }
+
   /** Reads all refs. Without the rows of the remote, its seen head does not count, as before the first pull. */
   async look(): Promise<LinkState> {
     const { inventory } = this.#shared;
