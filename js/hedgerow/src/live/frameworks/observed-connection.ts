@@ -27,4 +27,8 @@ function viewOf(connection: ObservableConnection) {
   return view;
 }
 
-export const CONNECTION = { begin: viewOf, least: 1, loading: NONE } as unknown as LiveCall<LiveStatus>;
+export const CONNECTION = {
+  begin: viewOf,
+  least: 1,
+  loading: NONE,
+} as unknown as LiveCall<LiveStatus>;

@@ -50,7 +50,7 @@ const probing = () => part(() => import('../remote/probe-swap-safety.js'));
 const prefetching = () => part(() => import('./prefetch-range.js'));
 const collecting = () => part(() => import('./start-garbage-collection.js'));
 
-/** Loads the parts that links load at need, for `preload`. */
+/** Loads the parts that connections load at need, for `preload`. */
 export const loadParts = () =>
   Promise.all([probing(), collecting(), prefetching(), mending(), checkpoints(), histories()]);
 
@@ -206,7 +206,12 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
   }
 
   #pull(job: Job): Promise<PullResult> {
-    return this.#run(job, (own) => pull(this.#context, own));
+    return this.#run(job, async (own) => {
+      const pulled = await pull(this.#context, own);
+      this.#hasPulled = true;
+      this.show();
+      return pulled;
+    });
   }
 
   #push(job: Job): Promise<PushResult> {

@@ -1,6 +1,6 @@
 /**
- * The state of a link: what a store remembers of a remote, in refs. It moves in one transaction with the commits that
- * it describes: a crash leaves both or neither. Some refs name no commit:
+ * The state of a connection: what a store remembers of a remote, in refs. It moves in one transaction with the commits
+ * that it describes: a crash leaves both or neither. Some refs name no commit:
  *
  *     seen  BLAKE3 of the last head that was seen : 32
  *     ids   id of the repository : 16 | id of this writer : 16

@@ -2,7 +2,12 @@
 import { createElement, type ReactNode, StrictMode, useEffect } from 'react';
 import { flushSync } from 'react-dom';
 import { createRoot, type Root } from 'react-dom/client';
-import { useConnection, useLive, useLiveCount, useLiveRow } from '../../../src/live/frameworks/react.js';
+import {
+  useConnection,
+  useLive,
+  useLiveCount,
+  useLiveRow,
+} from '../../../src/live/frameworks/react.js';
 import type { Call, Framework, Page, State } from './framework.js';
 
 type Use = (...args: unknown[]) => State;
@@ -11,10 +16,7 @@ export const USE = {
   row: useLiveRow,
   count: useLiveCount,
   connection: useConnection,
-} as unknown as Record<
-  Call,
-  Use
->;
+} as unknown as Record<Call, Use>;
 
 const roots = new Set<Root>();
 

@@ -1,7 +1,12 @@
 /** Mounts components of Solid. */
 import { createEffect, createSignal } from 'solid-js';
 import { createComponent, insert, render } from 'solid-js/web';
-import { useConnection, useLive, useLiveCount, useLiveRow } from '../../../src/live/frameworks/solid.js';
+import {
+  useConnection,
+  useLive,
+  useLiveCount,
+  useLiveRow,
+} from '../../../src/live/frameworks/solid.js';
 import type { Call, Framework, State } from './framework.js';
 
 type Use = (...args: unknown[]) => State;
@@ -10,10 +15,7 @@ export const USE = {
   row: useLiveRow,
   count: useLiveCount,
   connection: useConnection,
-} as unknown as Record<
-  Call,
-  Use
->;
+} as unknown as Record<Call, Use>;
 
 const disposals = new Set<() => void>();
 

@@ -1,7 +1,12 @@
 /** Mounts components of Svelte. */
 import { mount, unmount } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
-import { useConnection, useLive, useLiveCount, useLiveRow } from '../../../src/live/frameworks/svelte.js';
+import {
+  useConnection,
+  useLive,
+  useLiveCount,
+  useLiveRow,
+} from '../../../src/live/frameworks/svelte.js';
 import type { Call, Framework, State } from './framework.js';
 import Shown from './Shown.svelte';
 
@@ -11,10 +16,7 @@ export const USE = {
   row: useLiveRow,
   count: useLiveCount,
   connection: useConnection,
-} as unknown as Record<
-  Call,
-  Use
->;
+} as unknown as Record<Call, Use>;
 
 const mounted = new Set<Record<string, unknown>>();
 

@@ -1,6 +1,11 @@
 /** Mounts components of Vue. */
 import { type App, type ComputedRef, createApp, h, shallowRef, watch } from 'vue';
-import { useConnection, useLive, useLiveCount, useLiveRow } from '../../../src/live/frameworks/vue.js';
+import {
+  useConnection,
+  useLive,
+  useLiveCount,
+  useLiveRow,
+} from '../../../src/live/frameworks/vue.js';
 import type { Call, Framework, State } from './framework.js';
 
 type Use = (...args: unknown[]) => ComputedRef<State>;
@@ -9,10 +14,7 @@ export const USE = {
   row: useLiveRow,
   count: useLiveCount,
   connection: useConnection,
-} as unknown as Record<
-  Call,
-  Use
->;
+} as unknown as Record<Call, Use>;
 
 const apps = new Set<App>();
 

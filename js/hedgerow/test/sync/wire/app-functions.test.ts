@@ -63,7 +63,6 @@ const asks: Record<
 };
 const KEY = new Uint8Array(32).fill(7);
 
-
 async function linked(remote: Remote, options = {}) {
   const { db, link } = await device(remote, options);
   await db.put('k', 1);
