@@ -4,9 +4,15 @@
  */
 import { createHash } from 'node:crypto';
 import { type RemoteServer, serveRemote } from '@hedgerow/server';
-import { type BucketConnection, memory, open, type Store } from 'hedgerow';
+import { memory, open, type Store } from 'hedgerow';
 import { remoteKeys } from 'hedgerow/encryption';
-import { bucket, httpRemote, memoryRemote, type Remote } from 'hedgerow/sync';
+import {
+  type BucketConnection,
+  bucket,
+  httpRemote,
+  memoryRemote,
+  type Remote,
+} from 'hedgerow/sync';
 import { openWire, type Wire } from '../bench/lib/sync/wire.mjs';
 import type { LazyPlace } from '../pages/lazy.js';
 import { expect, type Page, test } from './fixtures.js';
