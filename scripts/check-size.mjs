@@ -32,8 +32,8 @@ const ENTRIES = [
 ];
 /** For the page of the inspector, which is no part of an app. */
 const INSPECTOR_PAGE_BUDGET_BYTES = 355_600;
-/** Other rooms, except what both kinds of own servers share: requests, and the calls of all connections. */
-const NOT_WIRE = /^\.\.\/(?!wire\/|link\/(apply-pull-patch|connection|merging-connection))/;
+/** Other rooms, except the requests that both kinds of own servers share. */
+const NOT_WIRE = /^\.\.\/(?!wire\/|link\/apply-pull-patch)/;
 /** Other rooms than the worker, whose folders are the two sides. */
 const NOT_WORKER = /^(\.\.\/)+(?!page\/|host\/)[a-z]+\//;
 /** Other rooms, and packages. */
