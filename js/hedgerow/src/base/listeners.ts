@@ -20,7 +20,7 @@ export class Listeners<News = void> {
     return () => void this.#all.delete(own);
   }
 
-  /** Calls the listeners. Their errors are reported, and disturb nothing. */
+  /** Calls the listeners. Their errors are reported, and do not disturb the caller. */
   tell(news: News): void {
     for (const listener of [...this.#all]) notify(listener, news);
   }

@@ -11,25 +11,31 @@ export const storeParts = () => part(() => import('./on-demand-store-bundle.js')
 /** Loads watched counts. */
 export const loadCounts = () => part(() => import('../engine/watch/gather-watched-counts.js'));
 
-/** Loads the code of a kind of transport. */
-const TRANSPORTS = {
-  bucket: () => part(() => import('../sync/lazy/connect-bucket.js')),
-  rest: () => part(() => import('../sync/rest/open-rest-connection.js')),
-  mutators: () => part(() => import('../sync/mutators/open-mutator-connection.js')),
+/** Loads the code of buckets. */
+const bucketParts = () => part(() => import('../sync/lazy/connect-bucket.js'));
+
+/** Load the functions that connect a store, by the kinds of transports. */
+const CONNECTORS = {
+  bucket: async () => (await bucketParts()).connectBucket,
+  rest: async () =>
+    (await part(() => import('../sync/rest/open-rest-connection.js'))).connectRest,
+  mutators: async () =>
+    (await part(() => import('../sync/mutators/open-mutator-connection.js'))).connectMutators,
 };
 
 /** Loads all code of sync, for `preload`. */
 export const loadTransports = async () => {
-  const { bucket, rest, mutators } = TRANSPORTS;
-  await Promise.all([rest(), mutators(), (await bucket()).loadBucketParts()]);
+  const { rest, mutators } = CONNECTORS;
+  await Promise.all([rest(), mutators(), (await bucketParts()).loadBucketParts()]);
 };
 
 /** Loads the function that connects a store by a transport. */
-export async function connecting(
+export async function loadConnector(
   transport: unknown,
 ): Promise<(host: SyncHost, transport: never) => Promise<Connection>> {
-  const load = Object.entries(TRANSPORTS).find(([kind]) => kind === memberOf(transport, 'kind'));
-  if (load !== undefined) return (await load[1]()).connect;
+  const kind = memberOf(transport, 'kind');
+  const [, load] = Object.entries(CONNECTORS).find(([name]) => name === kind) ?? [];
+  if (load !== undefined) return load();
   const message = 'connect takes a transport: bucket(remote), rest(options) or mutators(options)';
   throw new HedgerowError('invalid-argument', message);
 }

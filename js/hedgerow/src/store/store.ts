@@ -60,7 +60,7 @@ import type { TabMessages } from '../storage/tabs/tab-messages.js';
 import type { Connection } from '../sync/link/connection.js';
 import type { Transport } from '../sync/link/transport.js';
 import { loadHealth, readParts, repairing, verifying } from './on-demand-code.js';
-import { connecting, loadCounts, storeParts } from './on-demand-store-code.js';
+import { loadConnector, loadCounts, storeParts } from './on-demand-store-code.js';
 import { type IndexBuildOptions, type OpenOptions, openParts } from './open.js';
 import { diffOf, Reader } from './reader.js';
 import { Snapshot } from './snapshot.js';
@@ -640,7 +640,7 @@ export class Store extends Reader {
    */
   async connect<C extends Connection>(transport: Transport<C, Transaction>): Promise<C> {
     this.#check();
-    const connect = await connecting(transport);
+    const connect = await loadConnector(transport);
     this.#check();
     const { shared, branchName } = this.#branchHead;
     const { durability, changes } = this.handle;

@@ -13,7 +13,7 @@ import type { SyncHost } from '../link/linked-store-types.js';
 import type { LazyRemote } from './open-lazy.js';
 
 /** Connects a store to a bucket. */
-export async function connect(
+export async function connectBucket(
   host: SyncHost,
   { remote, options }: BucketTransport,
 ): Promise<BucketConnection> {

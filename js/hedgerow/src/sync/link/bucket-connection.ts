@@ -6,7 +6,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { Listeners } from '../../base/listeners.js';
 import type { KeyRange } from '../../base/range.js';
 import type { RepairOptions, RepairResult } from '../../engine/repair/types.js';
-import type { HeardCall } from './connection.js';
+import type { ConnectionCall } from './connection.js';
 import type {
   BucketStartOptions,
   CallOptions,
@@ -58,7 +58,7 @@ export const loadParts = () =>
 const LOOK_MS = 3_600_000;
 
 /** A call, with its callbacks and the listeners. */
-type Job = HeardCall<PullResult, SyncProgress>;
+type Job = ConnectionCall<PullResult, SyncProgress>;
 
 /** The parts of a connection besides its context. */
 export interface BucketParts {
@@ -117,7 +117,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
    */
   pull(options: PullOptions<SyncProgress> = {}): Promise<PullResult> {
     const { signal, onProgress } = optionsOf('pull', options, 'signal onProgress');
-    return this.#pull(this.heard(signal, onProgress));
+    return this.#pull(this.makeCall(signal, onProgress));
   }
 
   /**
@@ -127,7 +127,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
    */
   push(options: PullOptions<SyncProgress> = {}): Promise<PushResult> {
     const { signal, onProgress } = optionsOf('push', options, 'signal onProgress');
-    return this.#push(this.heard(signal, onProgress));
+    return this.#push(this.makeCall(signal, onProgress));
   }
 
   /**
@@ -150,7 +150,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
    */
   rejoin(options: RejoinOptions): Promise<PullResult> {
     const { keep, signal, onProgress } = optionsOf('rejoin', options, 'keep signal onProgress');
-    return this.#run(this.heard(signal, onProgress), async (own) =>
+    return this.#run(this.makeCall(signal, onProgress), async (own) =>
       (await mending()).rejoin(this.#context, keep, own),
     );
   }
@@ -172,12 +172,12 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
     const { shared, local, mender } = this.#context;
     const { repairOpen } = await part(() => import('../../engine/repair/repair.js'));
     const mend = await mender?.();
-    const result = await this.#run(this.heard(signal), (own) =>
+    const result = await this.#run(this.makeCall(signal), (own) =>
       repairOpen(local, { ...wanted, signal: own.signal }, shared.announce, mend),
     );
     this.host.settle();
     if (!remote) return result;
-    const seq = await this.#run(this.heard(signal), async (own) =>
+    const seq = await this.#run(this.makeCall(signal), async (own) =>
       (await mending()).mendRemote(this.#context, remote === 'replace', own),
     );
     return { ...result, seq };
@@ -270,7 +270,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
     mustPull: boolean,
     signal: AbortSignal | undefined,
   ): Promise<RoundResult> {
-    const job = this.heard(signal);
+    const job = this.makeCall(signal);
     let hasNews = false;
     if (isPending) hasNews = await this.#isPushed(job);
     else if (mustPull) {
@@ -282,7 +282,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
     return { hasNews, isPending: false };
   }
 
-  protected known({ status }: LoopState): Pick<ConnectionState, 'isFilled'> {
+  protected describeState({ status }: LoopState): Pick<ConnectionState, 'isFilled'> {
     this.#hasPulled ||= status === 'synced';
     return { isFilled: this.#hasPulled || this.#context.refs.hasSeen };
   }

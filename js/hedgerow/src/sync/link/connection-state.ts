@@ -4,7 +4,7 @@ import type { CollectOptions } from './remote-garbage-types.js';
 
 /**
  * The states of a connection, as a person may see them:
- * - `stopped`: nothing syncs by itself: before `start`, and after `stop` or `close`
+ * - `stopped`: the store syncs only when a call asks for it: before `start`, and after `stop` or `close`
  * - `waiting`: another tab syncs, and has not reported its state
  * - `syncing`: at work
  * - `synced`: the last round ended well; with `isPending`, the other side has not acknowledged all changes yet

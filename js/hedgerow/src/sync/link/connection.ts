@@ -24,7 +24,7 @@ import {
 import { Leases } from './tab-leases.js';
 
 /** A call of the app, or of the loop, whose news go to the listeners, too. */
-export interface HeardCall<Pulled, Steps> {
+export interface ConnectionCall<Pulled, Steps> {
   readonly signal: AbortSignal | undefined;
   readonly onProgress: (progress: Steps) => void;
   readonly onPull: (pulled: Pulled) => void;
@@ -187,10 +187,10 @@ export abstract class Connection<Pulled = any, Pushed = any, Steps = any> {
   }
 
   /** Returns a call whose news go to its own callback and to the listeners. */
-  protected heard(
+  protected makeCall(
     signal: AbortSignal | undefined,
     onProgress?: (progress: Steps) => void,
-  ): HeardCall<Pulled, Steps> {
+  ): ConnectionCall<Pulled, Steps> {
     return {
       signal,
       onProgress: (progress) => {
@@ -212,7 +212,7 @@ export abstract class Connection<Pulled = any, Pushed = any, Steps = any> {
 
   #stateNow(): ConnectionState {
     const loop = this.#loop?.state ?? STOPPED;
-    return Object.freeze({ ...loop, ...this.known(loop) });
+    return Object.freeze({ ...loop, ...this.describeState(loop) });
   }
 
   /** Checks the options of `start`. */
@@ -234,7 +234,7 @@ export abstract class Connection<Pulled = any, Pushed = any, Steps = any> {
   }
 
   /** Returns the members of the state that the loop does not know. */
-  protected abstract known(
+  protected abstract describeState(
     loop: LoopState,
   ): Pick<ConnectionState, 'isFilled'> & Partial<ConnectionState>;
 

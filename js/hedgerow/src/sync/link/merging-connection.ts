@@ -48,7 +48,7 @@ export abstract class MergingConnection<Pulled, Pushed, Steps> extends Connectio
     }
   }
 
-  /** Counts the rows that differ from those of the other side, as they were last seen. Reads what differs. */
+  /** Counts the rows that differ from the last seen rows of the other side. Reads only these. */
   async pendingCount(options: CallOptions = {}): Promise<number> {
     const { signal } = optionsOf('pendingCount', options, 'signal');
     let count = 0;

@@ -7,7 +7,7 @@ import { memberOf } from '../../base/runtime-type-checks.js';
 import { sleep } from '../../base/timeout.js';
 import type { IndexBuilder } from '../../engine/write/background-index-builder.js';
 import type { Progress } from '../../engine/write/ingest-result.js';
-import { Connection, type HeardCall } from '../link/connection.js';
+import { Connection, type ConnectionCall } from '../link/connection.js';
 import type { CallOptions, PullOptions } from '../link/connection-state.js';
 import type { RoundResult } from '../link/sync-loop.js';
 import { CallRunner } from './call-runner.js';
@@ -122,7 +122,7 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
    */
   pull(options: PullOptions<Progress> = {}): Promise<MutatorPull> {
     const { signal, onProgress } = optionsOf('pull', options, 'signal onProgress');
-    return this.run(signal, (own) => this.#pull(this.heard(own, onProgress)));
+    return this.run(signal, (own) => this.#pull(this.makeCall(own, onProgress)));
   }
 
   /** Sends the waiting calls. A pull shows what became of them. Rejects as `pull` does; the calls stay in the queue. */
@@ -162,7 +162,7 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
     };
   }
 
-  protected known(): Pick<MutatorState, 'isFilled' | 'isPending' | 'pendingCalls'> {
+  protected describeState(): Pick<MutatorState, 'isFilled' | 'isPending' | 'pendingCalls'> {
     const { queue } = this.#context;
     const pendingCalls = queue.size;
     return { isFilled: queue.record.isFilled, isPending: pendingCalls > 0, pendingCalls };
@@ -222,7 +222,7 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
     void shared.queueWork(look).catch(() => {});
   }
 
-  async #pull(job: HeardCall<MutatorPull, Progress>): Promise<MutatorPull> {
+  async #pull(job: ConnectionCall<MutatorPull, Progress>): Promise<MutatorPull> {
     const { signal } = job;
     const { queue } = this.#context;
     const before = await this.#replayIfDue(signal);

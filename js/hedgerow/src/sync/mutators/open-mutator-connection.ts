@@ -41,7 +41,7 @@ function checkMutatorOptions<M extends Mutators>(given: MutatorOptions<M>): Muta
 }
 
 /** Connects a store to the app's own server. */
-export async function connect<M extends Mutators>(
+export async function connectMutators<M extends Mutators>(
   store: SyncHost,
   { options: given }: MutatorTransport<M>,
 ): Promise<MutatorConnection<M>> {

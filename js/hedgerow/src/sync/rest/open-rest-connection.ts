@@ -33,7 +33,7 @@ import type { RestEndpoint, RestOptions } from './types.js';
 const OPTIONS = 'pull push name policy auth maxPullBytes maxPushBytes durability onRefused';
 
 /** Connects a store to a server of plain rows. */
-export async function connect(
+export async function connectRest(
   store: SyncHost,
   { options: given }: RestTransport,
 ): Promise<RestConnection> {

@@ -4,7 +4,7 @@ import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { sleep } from '../../base/timeout.js';
 import type { Progress } from '../../engine/write/ingest-result.js';
-import type { HeardCall } from '../link/connection.js';
+import type { ConnectionCall } from '../link/connection.js';
 import type { CallOptions, ConnectionState, PullOptions } from '../link/connection-state.js';
 import type { PullResult } from '../link/link-context.js';
 import { MergingConnection } from '../link/merging-connection.js';
@@ -19,7 +19,7 @@ const MAX_TRIES = 20;
 /** Longest wait of a push that begins again. The wait doubles, and half of it is random. */
 const MAX_PAUSE_MS = 1000;
 
-type Job = HeardCall<PullResult, Progress>;
+type Job = ConnectionCall<PullResult, Progress>;
 
 /** A store and a server of plain rows: `db.connect(rest(options))` makes it. */
 export class RestConnection extends MergingConnection<PullResult, RestPush, Progress> {
@@ -47,7 +47,7 @@ export class RestConnection extends MergingConnection<PullResult, RestPush, Prog
    */
   pull(options: PullOptions<Progress> = {}): Promise<PullResult> {
     const { signal, onProgress } = optionsOf('pull', options, 'signal onProgress');
-    return this.run(signal, (own) => this.#pull(this.heard(own, onProgress)));
+    return this.run(signal, (own) => this.#pull(this.makeCall(own, onProgress)));
   }
 
   /**
@@ -78,7 +78,7 @@ export class RestConnection extends MergingConnection<PullResult, RestPush, Prog
     return { hasNews, isPending: await this.isPending() };
   }
 
-  protected known(): Pick<ConnectionState, 'isFilled'> {
+  protected describeState(): Pick<ConnectionState, 'isFilled'> {
     return { isFilled: this.#context.memo.record.cookie !== null };
   }
 
@@ -105,7 +105,7 @@ export class RestConnection extends MergingConnection<PullResult, RestPush, Prog
     for (let tries = 0; ; tries++) {
       // The result of one push at a time may be open: a pull shows it.
       if (!this.#hasLooked && (await hasOpenPush(this.#context)))
-        await this.#pull(this.heard(signal));
+        await this.#pull(this.makeCall(signal));
       this.#hasLooked = false;
       try {
         const pushed = await pushOnce(this.#context, signal);
@@ -113,7 +113,7 @@ export class RestConnection extends MergingConnection<PullResult, RestPush, Prog
       } catch (cause) {
         if (!(cause instanceof HedgerowError) || cause.status !== 409) throw cause;
         await this.#again(tries, signal, cause);
-        await this.#pull(this.heard(signal));
+        await this.#pull(this.makeCall(signal));
         continue;
       }
       await this.#again(tries, signal);

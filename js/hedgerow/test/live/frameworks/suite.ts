@@ -250,7 +250,7 @@ export function behaves(framework: Framework): void {
       expect(last(page)).toEqual(one.state);
       page.set(two);
       await until(() => (last(page).status as string) === 'stopped');
-      // Of the earlier one it hears nothing more.
+      // The component no longer follows the earlier one.
       const { length } = page.states;
       await one.close();
       await rest();
