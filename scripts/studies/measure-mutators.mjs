@@ -161,13 +161,13 @@ for (let round = 0; round < rounds; round++) {
   // Excludes the collection after so many commits, and the garbage of this script.
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   replays.push(await watched(() => bind.pull()));
-  if (bind.pending().length !== calls) throw new Error('calls are missing');
+  if (bind.calls().length !== calls) throw new Error('calls are missing');
   if ((await store.get(keyOf(0))).state !== 'closed') throw new Error('calls were not replayed');
   await bind.push();
-  next = remote(3, 'done', { [bind.pending()[0].clientID]: calls });
+  next = remote(3, 'done', { [bind.calls()[0].clientID]: calls });
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   acknowledgements.push(await watched(() => bind.pull()));
-  if (bind.pending().length !== 0) throw new Error('calls were not acknowledged');
+  if (bind.calls().length !== 0) throw new Error('calls were not acknowledged');
   await store.close();
 }
 const told = (all) => {

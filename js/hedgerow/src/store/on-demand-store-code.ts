@@ -17,8 +17,7 @@ const bucketParts = () => part(() => import('../sync/lazy/connect-bucket.js'));
 /** Load the functions that connect a store, by the kinds of transports. */
 const CONNECTORS = {
   bucket: async () => (await bucketParts()).connectBucket,
-  rest: async () =>
-    (await part(() => import('../sync/rest/open-rest-connection.js'))).connectRest,
+  rest: async () => (await part(() => import('../sync/rest/open-rest-connection.js'))).connectRest,
   mutators: async () =>
     (await part(() => import('../sync/mutators/open-mutator-connection.js'))).connectMutators,
 };

@@ -97,7 +97,8 @@ const fetch = async () => {
   throw new TypeError('fetch failed');
 };
 /** Members for the kinds of connections, which TypeScript protects. */
-const INNER = /^(check|run|makeCall|show|startOptions|loopTools|describeState|round|onCommit|leave|unsent)$/;
+const INNER =
+  /^(check|run|makeCall|show|startOptions|loopTools|describeState|round|onCommit|leave|unsent)$/;
 const plain = (...args: unknown[]): Way => ({ args: () => args, isKept: () => true });
 const mutatorOptions = () => ({
   mutators: { add: () => {} },
