@@ -122,7 +122,7 @@ it('waiting tabs show the state of the tab at work, also tabs that come later', 
   await breathe();
   expect(second.state.error).toBe(error);
   const third = await start(c);
-  expect(third.state).toMatchObject({ status: 'offline', isElsewhere: true });
+  expect(third.state).toMatchObject({ status: 'offline', isLeader: false });
   failure = new HedgerowError('remote-auth', 'refused', { status: 403 });
   await until(() => third.state.status === 'failing', 10_000);
   expect(third.state.error).toMatchObject({ code: 'remote-auth', status: 403 });
