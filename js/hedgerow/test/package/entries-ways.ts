@@ -98,7 +98,7 @@ const fetch = async () => {
 };
 /** Members for the kinds of connections, which TypeScript protects. */
 const INNER =
-  /^(check|run|makeCall|show|startOptions|loopTools|describeState|round|onCommit|leave|unsent)$/;
+  /^(check|run|makeCall|show|startOptions|loopTools|describeState|findPending|round|onCommit|leave|unsent)$/;
 const plain = (...args: unknown[]): Way => ({ args: () => args, isKept: () => true });
 const mutatorOptions = () => ({
   mutators: { add: () => {} },

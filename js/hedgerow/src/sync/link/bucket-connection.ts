@@ -276,7 +276,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
     else if (mustPull) {
       hasNews = (await this.#pull(job)).applied > 0;
       // Rows may have been here before the remote was known, or come from a merge.
-      if (await this.isPending()) hasNews = (await this.#isPushed(job)) || hasNews;
+      if (await this.findPending()) hasNews = (await this.#isPushed(job)) || hasNews;
     }
     this.#look(signal);
     return { hasNews, isPending: false };

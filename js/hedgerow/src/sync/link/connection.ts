@@ -63,7 +63,7 @@ export abstract class Connection<Pulled = any, Pushed = any, Steps = any> {
       if (one === 'loop') this.poke();
     };
     this.#turns = new CallQueue(host, this.#leases);
-    const stop = () => void this.stop();
+    const stop = () => void this.#loop?.stop();
     host.changes.closing.addEventListener('abort', stop, { once: true });
     disposable(Connection.prototype, 'asyncDispose', Connection.prototype.close);
   }
@@ -75,7 +75,9 @@ export abstract class Connection<Pulled = any, Pushed = any, Steps = any> {
   abstract push(options?: CallOptions): Promise<Pushed>;
 
   /** Resolves to whether the other side lacks changes of this store, as far as is known here. Reads no rows. */
-  abstract isPending(): Promise<boolean>;
+  isPending(): Promise<boolean> {
+    return this.findPending();
+  }
 
   /** Counts the changes that the other side lacks. */
   abstract pendingCount(options?: CallOptions): Promise<number>;
@@ -124,7 +126,7 @@ export abstract class Connection<Pulled = any, Pushed = any, Steps = any> {
     const over = this.#loop?.over.catch(() => {});
     const loop: SyncLoop = new SyncLoop(
       {
-        isPending: () => this.isPending(),
+        isPending: () => this.findPending(),
         work: (isPending, mustPull, job) => this.round(isPending, mustPull, job.signal),
         onCommit: (listener) => this.onCommit(listener),
         hold: async (run, signal, onTold) => {
@@ -164,7 +166,7 @@ export abstract class Connection<Pulled = any, Pushed = any, Steps = any> {
   }
 
   async #close(): Promise<void> {
-    await this.stop();
+    await this.#loop?.stop();
     await this.#turns.over;
     this.#leases.close();
     await this.leave();
@@ -237,6 +239,9 @@ export abstract class Connection<Pulled = any, Pushed = any, Steps = any> {
   protected abstract describeState(
     loop: LoopState,
   ): Pick<ConnectionState, 'isFilled'> & Partial<ConnectionState>;
+
+  /** Implements `isPending`, also for the loop. */
+  protected abstract findPending(): Promise<boolean>;
 
   /** Pushes if something is pending, and else pulls if `mustPull`. */
   protected abstract round(

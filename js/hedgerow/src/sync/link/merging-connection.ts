@@ -34,7 +34,7 @@ export abstract class MergingConnection<Pulled, Pushed, Steps> extends Connectio
     return conflictsOf(this.name);
   }
 
-  async isPending(): Promise<boolean> {
+  protected async findPending(): Promise<boolean> {
     this.check();
     const { shared, local, refs } = this.#merging;
     const { origin, pending } = await refs.look();

@@ -102,17 +102,18 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
     return this.#context.queue.pending();
   }
 
-  async isPending(): Promise<boolean> {
-    return (await this.pendingCount()) > 0;
+  protected async findPending(): Promise<boolean> {
+    this.check();
+    const { queue, shared } = this.#context;
+    await shared.queueWork(() => queue.look());
+    return queue.size > 0;
   }
 
   /** Counts the calls that the server has not acknowledged. */
   async pendingCount(options: CallOptions = {}): Promise<number> {
     optionsOf('pendingCount', options, 'signal');
-    this.check();
-    const { queue, shared } = this.#context;
-    await shared.queueWork(() => queue.look());
-    return queue.size;
+    await this.findPending();
+    return this.#context.queue.size;
   }
 
   /**

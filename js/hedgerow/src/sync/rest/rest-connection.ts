@@ -73,9 +73,9 @@ export class RestConnection extends MergingConnection<PullResult, RestPush, Prog
   ): Promise<RoundResult> {
     const pulled = isPending || mustPull ? await this.pull({ signal }) : { applied: 0 };
     // This pushes rows that a merge has made, too.
-    const pushed = (await this.isPending()) ? await this.push({ signal }) : { accepted: 0 };
+    const pushed = (await this.findPending()) ? await this.push({ signal }) : { accepted: 0 };
     const hasNews = pulled.applied > 0 || pushed.accepted > 0;
-    return { hasNews, isPending: await this.isPending() };
+    return { hasNews, isPending: await this.findPending() };
   }
 
   protected describeState(): Pick<ConnectionState, 'isFilled'> {
