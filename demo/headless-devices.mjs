@@ -2,7 +2,7 @@
 // computes the expected roots: from the same rows in its own store, and from a store that clones from the server.
 
 import { memory, open } from 'hedgerow';
-import { httpRemote } from 'hedgerow/remote';
+import { bucket, httpRemote } from 'hedgerow/sync';
 import { allTasks, TASKS, tasks } from './src/tasks.js';
 
 const WAIT_MS = 60_000;
@@ -79,7 +79,7 @@ async function firstRoot() {
 /** Returns the root that a device without a page gets from the server. */
 async function rootOfClone(url) {
   const store = await open('clone', { storage: memory() });
-  const link = await store.remote(httpRemote({ url: new URL('remote/', url).href }));
+  const link = await store.connect(bucket(httpRemote({ url: new URL('remote/', url).href })));
   await link.pull();
   const { root } = store;
   await store.close();

@@ -3,7 +3,7 @@
 
 import { serveRemote } from '@hedgerow/server';
 import { memory, open } from 'hedgerow';
-import { memoryRemote } from 'hedgerow/remote';
+import { bucket, memoryRemote } from 'hedgerow/sync';
 import { allTasks, tasks } from './src/tasks.js';
 
 /** Starts the server. Resolves to its `url`, the `root` of its rows, and `close()`. */
@@ -12,7 +12,7 @@ export async function startRemote() {
   const store = await open('tasks', { storage: memory(), tables: { tasks } });
   await store.tasks.putMany(allTasks());
   // A remote in memory keeps writers apart: no probe is needed.
-  const link = await store.remote(remote, { probe: false });
+  const link = await store.connect(bucket(remote, { probe: false }));
   await link.push();
   const { root } = store;
   await store.close();

@@ -79,6 +79,7 @@ export const TYPESCRIPT_LAYERS = [
   [['sync/encryption/*'], ['sync/wire/*']],
   [['sync/link/*']],
   [['sync/lazy/*'], ['sync/mutators/*'], ['sync/rest/*']],
+  [['sync/index']],
   [['store/keys/*']],
   [['store/*']],
   [['store/tables/*']],

@@ -1,5 +1,5 @@
 /** Types the messages between the frames of `devices.html`. */
-import type { SyncStatus, Traffic } from 'hedgerow';
+import type { BucketConnection, SyncStatus } from 'hedgerow/sync';
 import type { STATES } from './tasks.js';
 
 export type Field = 'title' | 'status' | 'minutes';
@@ -46,7 +46,7 @@ export interface Report {
   readonly waiting: number;
   readonly root: string | undefined;
   readonly rows: number;
-  readonly traffic: Traffic;
+  readonly traffic: BucketConnection['traffic'];
   /** The calls that the wire has noted; it keeps the last ones. */
   readonly wired: { readonly calls: number; readonly received: number };
   readonly clone:

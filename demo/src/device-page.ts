@@ -4,7 +4,7 @@ import './styles/controls.css';
 import './styles/stage.css';
 import './styles/live.css';
 import './styles/device.css';
-import type { SyncProgress } from 'hedgerow';
+import type { SyncProgress } from 'hedgerow/sync';
 import type { RowChange } from 'hedgerow/tables';
 import { Device } from './device.js';
 import type { Order, Report, Task } from './device-messages.js';

@@ -1,14 +1,13 @@
-/** A device of the page: its own store, linked to the server by a wire that can be pulled out. */
+/** A device of the page: its own store, connected to the server by a wire that can be pulled out. */
+import { destroy, open } from 'hedgerow';
 import {
-  destroy,
-  type Link,
+  type BucketConnection,
+  bucket,
+  type ConnectionState,
+  httpRemote,
   type LoggedConflict,
-  open,
-  type SyncLoop,
   type SyncProgress,
-  type SyncState,
-} from 'hedgerow';
-import { httpRemote } from 'hedgerow/remote';
+} from 'hedgerow/sync';
 import type { RowChange, StoreWith } from 'hedgerow/tables';
 import type { Exchange, Field, Report, Task, ToldConflict } from './device-messages.js';
 import { FIELDS, STATES, TASKS, tasks } from './tasks.js';
@@ -36,9 +35,9 @@ export class Device {
   readonly #events: DeviceEvents;
   #store: TaskStore | undefined;
   #origin: TaskStore | undefined;
-  #link: Link | undefined;
-  #loop: SyncLoop | undefined;
-  state: SyncState | undefined;
+  #link: BucketConnection | undefined;
+  #isStarted = false;
+  state: ConnectionState | undefined;
   /** Numbers of tasks that differ from the server's, as last seen. */
   waiting: ReadonlySet<number> = new Set();
   syncedAt: Date | undefined;
@@ -89,7 +88,7 @@ export class Device {
     this.#store = store;
     // This project's own server keeps writers apart: no probe is needed.
     const remote = this.wire.through(httpRemote({ url: this.#url }));
-    const link = await store.remote(remote, { probe: false });
+    const link = await store.connect(bucket(remote, { probe: false }));
     this.#link = link;
     this.#origin = await store.branches.open(link.originName);
     store.tasks.watch(
@@ -102,13 +101,11 @@ export class Device {
     if ((await store.tasks.count()) === 0 && this.wire.isPlugged) await this.#clone(link);
     this.#calls = [];
     await this.#readConflicts();
-    this.#loop = link.sync({
-      pauseMs: PAUSE_MS,
-      pokes: this.wire.pokes,
-      onState: (state) => void this.#onState(state),
-      onPull: ({ applied }) => this.#tellReceived(applied),
-      onProgress: this.#events.onProgress,
-    });
+    link.subscribe(() => void this.#onState(link.state));
+    link.onPull(({ applied }) => this.#tellReceived(applied));
+    link.onProgress(this.#events.onProgress);
+    this.#isStarted = true;
+    link.start({ pauseMs: PAUSE_MS, subscribe: this.wire.pokes });
   }
 
   /** Returns the name of the running server's store: a restarted server has other rows. */
@@ -126,7 +123,7 @@ export class Device {
     return `${this.#key}-${id}`;
   }
 
-  async #clone(link: Link): Promise<void> {
+  async #clone(link: BucketConnection): Promise<void> {
     this.#events.onProgress(undefined);
     const startMs = performance.now();
     await link.pull({ onProgress: this.#events.onProgress });
@@ -186,7 +183,7 @@ export class Device {
     await this.#readConflicts();
   }
 
-  async #onState(state: SyncState): Promise<void> {
+  async #onState(state: ConnectionState): Promise<void> {
     this.state = state;
     if (state.status === 'synced') {
       this.syncedAt = new Date();
@@ -236,7 +233,7 @@ export class Device {
     if (store === undefined || origin === undefined) return;
     const numbers = new Set<number>();
     // A store that clones has no changes of its own.
-    if (this.#loop !== undefined && store.root !== origin.root) {
+    if (this.#isStarted && store.root !== origin.root) {
       try {
         for await (const change of store.history.diff<Task>(origin.root, store.root)) {
           const { number } = change.op === 'del' ? change.oldValue : change.newValue;

@@ -1,6 +1,6 @@
 /** The wire between a device and the server: it can be pulled out, and notes its traffic. */
 import { HedgerowError } from 'hedgerow';
-import { type Remote, type RemoteHead, serverPokes } from 'hedgerow/remote';
+import { type Remote, type RemoteHead, serverPokes } from 'hedgerow/sync';
 
 /** One call of the remote, when its answer came. */
 export interface WireCall {

@@ -1,8 +1,8 @@
 /** The page of `tests/lazy.spec.ts`: clones that fetch rows when they are read. */
 import './store.js';
-import { clone, type HedgerowError, type KeyRange, type Link } from 'hedgerow';
+import { clone, type HedgerowError, type KeyRange } from 'hedgerow';
 import { atRest, remoteKeys } from 'hedgerow/encryption';
-import { httpRemote } from 'hedgerow/remote';
+import { type BucketConnection, bucket, httpRemote } from 'hedgerow/sync';
 
 /** The outcome of a read: its rows or its error, and the traffic of the link. */
 export interface Asked {
@@ -26,19 +26,19 @@ declare global {
     openLazy(place: LazyPlace): Promise<Asked>;
     /** Returns the rows of a call, and its cost. */
     asked(call: () => Promise<readonly unknown[]>): Promise<Asked>;
-    link: Link;
+    link: BucketConnection;
   }
 }
 
 window.openLazy = async ({ name, url, key }) => {
   const bytes = key && new Uint8Array(key);
-  const made = await clone(name, httpRemote({ url }), {
+  const encryption = bytes && remoteKeys({ place: 'room', keys: () => bytes });
+  const made = await clone(name, bucket(httpRemote({ url }), { probe: false, encryption }), {
     mode: 'lazy',
     encryption: bytes && atRest({ key: bytes }),
-    link: { probe: false, encryption: bytes && remoteKeys({ place: 'room', keys: () => bytes }) },
   });
   window.db = made.db;
-  window.link = made.link;
+  window.link = made.connection;
   const { requests, receivedBytes } = window.link.traffic;
   return { requests, bytes: receivedBytes };
 };

@@ -7,9 +7,17 @@ import {
   signedRemote,
   signingKeys,
 } from 'hedgerow/encryption';
-import { httpRemote, probeRemote, type Remote, serverPokes } from 'hedgerow/remote';
-import { type RestLink, rest } from 'hedgerow/rest';
-import { type S3Credentials, s3Remote } from 'hedgerow/s3';
+import {
+  bucket,
+  httpRemote,
+  probeRemote,
+  type Remote,
+  type RestConnection,
+  rest,
+  type S3Credentials,
+  s3Remote,
+  serverPokes,
+} from 'hedgerow/sync';
 import { httpRemote as httpRemoteOfSource } from '../../js/hedgerow/src/sync/remote/adapters/http-remote.js';
 import { s3Remote as s3RemoteOfSource } from '../../js/hedgerow/src/sync/remote/adapters/s3.js';
 import { remoteContract } from '../../js/hedgerow/test/support/contracts/remote-contract.js';
@@ -39,8 +47,9 @@ declare global {
       signedRemote: typeof signedRemote;
       signingKeys: typeof signingKeys;
     };
-    /** Binds a store to a server of plain rows. */
-    restAt(db: Store, url: string): Promise<RestLink>;
+    /** Connects a store to a server of plain rows. */
+    restAt(db: Store, url: string): Promise<RestConnection>;
+    bucket: typeof bucket;
     serverPokes: typeof serverPokes;
     /** Returns the code and the message that the probe rejects with; `undefined` if it finds no fault. */
     probeAt(place: RemotePlace): Promise<readonly [code: string, message: string] | undefined>;
@@ -70,5 +79,6 @@ window.probeAt = (place) =>
 window.openStore = (name) => open(name);
 window.encryption = { importKey, passphraseKey, remoteKeys, signedRemote, signingKeys };
 window.restAt = (db, url) =>
-  rest(db, { pull: { url: `${url}/pull` }, push: { url: `${url}/push` } });
+  db.connect(rest({ pull: { url: `${url}/pull` }, push: { url: `${url}/push` } }));
+window.bucket = bucket;
 window.serverPokes = serverPokes;

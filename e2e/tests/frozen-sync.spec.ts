@@ -5,13 +5,13 @@
 
 import { serveRemote } from '@hedgerow/server';
 import { expect } from '@playwright/test';
-import { type Link, memory, open, type Store, type SyncLoop } from 'hedgerow';
-import { httpRemote, memoryRemote } from 'hedgerow/remote';
+import { memory, open, type Store } from 'hedgerow';
+import { type BucketConnection, bucket, httpRemote, memoryRemote } from 'hedgerow/sync';
 import { frozen, test } from './plain-tabs.js';
 
 declare global {
   interface Window {
-    looping: { db: Store; link: Link; loop: SyncLoop };
+    looping: { db: Store; link: BucketConnection };
   }
 }
 
@@ -25,18 +25,19 @@ test('a tab that is frozen while it syncs is replaced, and goes on as a waiting 
   const server = await serveRemote(memoryRemote(), { origin: '*' });
   const away = await open('away', { storage: memory() });
   try {
-    const link = await away.remote(httpRemote({ url: server.url }));
+    const link = await away.connect(bucket(httpRemote({ url: server.url })));
     const syncing = async () => {
       const page = await tab('remote', 'openStore');
       await page.evaluate(async (http: string) => {
         const db = await window.openStore('shared');
-        const link = await db.remote(window.remoteAt({ http }), { probe: false });
-        window.looping = { db, link, loop: link.sync({ pauseMs: 0, everyMs: 5000 }) };
+        const link = await db.connect(window.bucket(window.remoteAt({ http }), { probe: false }));
+        link.start({ pauseMs: 0, everyMs: 5000 });
+        window.looping = { db, link };
       }, server.url);
-      const isElsewhere = () => page.evaluate(() => window.looping.loop.state.isElsewhere);
+      const isLeader = () => page.evaluate(() => window.looping.link.state.isLeader);
       const put = (key: string) =>
         page.evaluate(async (key: string) => window.looping.db.put(key, 1), key);
-      return { page, isElsewhere, put };
+      return { page, isLeader, put };
     };
     const arrives = async (key: string) => {
       const pulled = async () => {
@@ -49,7 +50,7 @@ test('a tab that is frozen while it syncs is replaced, and goes on as a waiting 
     await a.put('of a');
     await arrives('of a');
     const b = await syncing();
-    await expect.poll(b.isElsewhere).toBe(true);
+    await expect.poll(b.isLeader).toBe(false);
     await b.page.bringToFront();
     const session = await a.page.context().newCDPSession(a.page);
     await frozen(session, true);
@@ -58,7 +59,7 @@ test('a tab that is frozen while it syncs is replaced, and goes on as a waiting 
     await arrives('of b');
     console.log(`  taken over after ${Math.round(performance.now() - startMs)} ms`);
     await frozen(session, false);
-    await expect.poll(a.isElsewhere, { timeout: TAKES_OVER_MS }).toBe(true);
+    await expect.poll(a.isLeader, { timeout: TAKES_OVER_MS }).toBe(false);
     await a.put('of a again');
     await arrives('of a again');
     // Another device's push arrives once, in both.

@@ -4,9 +4,15 @@
  */
 import { createHash } from 'node:crypto';
 import { type RemoteServer, serveRemote } from '@hedgerow/server';
-import { type Link, memory, open, type Store } from 'hedgerow';
+import { memory, open, type Store } from 'hedgerow';
 import { remoteKeys } from 'hedgerow/encryption';
-import { httpRemote, memoryRemote, type Remote } from 'hedgerow/remote';
+import {
+  type BucketConnection,
+  bucket,
+  httpRemote,
+  memoryRemote,
+  type Remote,
+} from 'hedgerow/sync';
 import { openWire, type Wire } from '../bench/lib/sync/wire.mjs';
 import type { LazyPlace } from '../pages/lazy.js';
 import { expect, type Page, test } from './fixtures.js';
@@ -59,7 +65,7 @@ interface World {
   /** Another device, in this process, which has put the rows. */
   readonly other: Store;
   /** Its link to the remote, wherever that is now. */
-  linked(): Promise<Link>;
+  linked(): Promise<BucketConnection>;
 }
 
 async function withRemote(
@@ -71,7 +77,7 @@ async function withRemote(
   const other = await open('other', { storage: memory() });
   const encryption = key && remoteKeys({ place: 'room', keys: () => Uint8Array.from(key) });
   const linked = () =>
-    other.remote(httpRemote({ url: net.wire.url }), { probe: false, encryption });
+    other.connect(bucket(httpRemote({ url: net.wire.url }), { probe: false, encryption }));
   try {
     const rows = Array.from({ length: ROWS }, (_, nth) => rowOf(nth));
     await other.putMany(rows, { key: '/id' });

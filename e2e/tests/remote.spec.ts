@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serveRemote } from '@hedgerow/server';
-import { memoryRemote } from 'hedgerow/remote';
+import { memoryRemote } from 'hedgerow/sync';
 import { parseHttpUrl, presign } from '../../js/hedgerow/src/sync/remote/adapters/presign.js';
 import { remoteContract } from '../../js/hedgerow/test/support/contracts/remote-contract.js';
 import { BUCKET, CREDENTIALS, startGateway } from '../../js/hedgerow/test/support/gateway.mjs';

@@ -84,14 +84,14 @@ test('changes that wait for a server outlive the browser, and are merged with it
     await bind(persistentPage.page, state.url);
     const waiting = await persistentPage.page.evaluate(async () => {
       const keys: string[] = [];
-      for await (const { op, key } of window.bound.server.pending()) keys.push(`${op} ${key}`);
+      for await (const { op, key } of window.bound.server.changes()) keys.push(`${op} ${key}`);
       return keys;
     });
     expect(waiting).toEqual(['put a', 'del b']);
     double.set({ a: { title: 'one', state: 'closed' } });
     state.isDown = false;
     await persistentPage.page.evaluate(() => {
-      window.bound.server.sync();
+      window.bound.server.start();
     });
     const merged = { a: { title: 'mine', state: 'closed' } };
     await expect.poll(() => double.rows, { timeout: 30_000 }).toEqual(merged);

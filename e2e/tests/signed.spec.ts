@@ -2,7 +2,7 @@
 
 import { serveRemote } from '@hedgerow/server';
 import { signedRemote } from 'hedgerow/encryption';
-import { memoryRemote } from 'hedgerow/remote';
+import { memoryRemote } from 'hedgerow/sync';
 import { expect, test } from './fixtures.js';
 
 /** Test 3 of RFC 8032. */
@@ -32,7 +32,7 @@ test('a signed remote needs the private key to write, and other writers are refu
       const remote = () => window.remoteAt({ http });
       const link = async (name: string, given: Parameters<typeof signedRemote>[1]) => {
         const db = await window.openStore(name);
-        return { db, link: await db.remote(signedRemote(remote(), given)) };
+        return { db, link: await db.connect(window.bucket(signedRemote(remote(), given))) };
       };
       const reader = await link('reader', { publicKey: unhex(publicHex) });
       const hasKeys = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']).then(
@@ -88,7 +88,7 @@ test('a signed remote needs the private key to write, and other writers are refu
       );
       const db = await window.openStore('late');
       const remote = window.encryption.signedRemote(window.remoteAt({ http }), { publicKey });
-      const link = await db.remote(remote);
+      const link = await db.connect(window.bucket(remote));
       const code = await link.pull().then(
         () => 'none',
         (cause) => cause.code,

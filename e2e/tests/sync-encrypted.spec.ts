@@ -1,7 +1,7 @@
 /** A remote that is encrypted, by the WebCrypto of each engine. */
 
 import { serveRemote } from '@hedgerow/server';
-import { memoryRemote } from 'hedgerow/remote';
+import { memoryRemote } from 'hedgerow/sync';
 import { expect, test } from './fixtures.js';
 
 test('an encrypted remote is read and written with the key alone', async ({ persistentPage }) => {
@@ -18,7 +18,10 @@ test('an encrypted remote is read and written with the key alone', async ({ pers
       const key = (epoch: number) => importKey(keys[epoch] as Uint8Array);
       const link = async (name: string, options: object) => {
         const db = await window.openStore(name);
-        return { db, link: await db.remote(remote(), { probe: false, ...options }) };
+        return {
+          db,
+          link: await db.connect(window.bucket(remote(), { probe: false, ...options })),
+        };
       };
       const a = await link('one', { encryption: remoteKeys({ place: 'room', keys: key }) });
       // Enough for packs of several frames, which are long when deflated.
@@ -47,10 +50,12 @@ test('an encrypted remote is read and written with the key alone', async ({ pers
       });
       const codes = [await code(none.link.pull()), await code(other.link.pull())];
       // The key is turned.
-      const turned = await a.db.remote(remote(), {
-        probe: false,
-        encryption: remoteKeys({ place: 'room', keys: key, epoch: 2 }),
-      });
+      const turned = await a.db.connect(
+        window.bucket(remote(), {
+          probe: false,
+          encryption: remoteKeys({ place: 'room', keys: key, epoch: 2 }),
+        }),
+      );
       await a.db.put('more', 2);
       await turned.push();
       await b.link.pull();

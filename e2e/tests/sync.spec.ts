@@ -1,15 +1,15 @@
 /** Stores in real browsers that meet at the reference server. */
 
 import { serveRemote } from '@hedgerow/server';
-import { type Link, memory, open, type Store, type SyncLoop } from 'hedgerow';
-import { httpRemote, memoryRemote } from 'hedgerow/remote';
+import { memory, open, type Store } from 'hedgerow';
+import { type BucketConnection, bucket, httpRemote, memoryRemote } from 'hedgerow/sync';
 import { openWire } from '../bench/lib/sync/wire.mjs';
 import { expect, type Page, test } from './fixtures.js';
 
 declare global {
   interface Window {
-    synced: { db: Store; loop: SyncLoop };
-    pushing: { db: Store; link: Link };
+    synced: { db: Store; link: BucketConnection };
+    pushing: { db: Store; link: BucketConnection };
   }
 }
 
@@ -28,7 +28,10 @@ test('two stores of a browser meet at a server, and merge their changes', {
     const found = await page.evaluate(async (http: string) => {
       const remote = () => window.remoteAt({ http });
       const [a, b] = [await window.openStore('one'), await window.openStore('two')];
-      const [first, second] = [await a.remote(remote()), await b.remote(remote())];
+      const [first, second] = [
+        await a.connect(window.bucket(remote())),
+        await b.connect(window.bucket(remote())),
+      ];
       const rows = Array.from({ length: 2000 }, (_, nth) => ({
         id: `row/${nth}`,
         nth,
@@ -76,7 +79,7 @@ async function onWire(page: Page, run: (asked: Asked) => Promise<void>): Promise
     await visit(page);
     await page.evaluate(async (http: string) => {
       const db = await window.openStore('pushing');
-      const link = await db.remote(window.remoteAt({ http }), { probe: false });
+      const link = await db.connect(window.bucket(window.remoteAt({ http }), { probe: false }));
       Object.assign(window, { pushing: { db, link } });
     }, wire.url);
     await run({
@@ -150,7 +153,7 @@ test('a clone that a reload cut off resumes', async ({ persistentPage }) => {
         text: text(nth),
       }));
       await db.putMany(rows, { key: '/id' });
-      const link = await db.remote(window.remoteAt({ http }), { probe: false });
+      const link = await db.connect(window.bucket(window.remoteAt({ http }), { probe: false }));
       await link.push();
       // All requests but the head, the repository, and two heads.
       const all = link.traffic.requests - 4;
@@ -162,7 +165,7 @@ test('a clone that a reload cut off resumes', async ({ persistentPage }) => {
     // The reload ends the page in the middle of its clone.
     await page.evaluate(async (http: string) => {
       const db = await window.openStore('clone');
-      const link = await db.remote(window.remoteAt({ http }), { probe: false });
+      const link = await db.connect(window.bucket(window.remoteAt({ http }), { probe: false }));
       await new Promise<void>((resolve) => {
         const onProgress = ({ packs }: { packs: number }) => packs === 7 && resolve();
         link.pull({ onProgress }).catch(() => {});
@@ -173,7 +176,7 @@ test('a clone that a reload cut off resumes', async ({ persistentPage }) => {
     const counted = await page.evaluate(async (http: string) => {
       const db = await window.openStore('clone');
       const count = await db.count();
-      const link = await db.remote(window.remoteAt({ http }), { probe: false });
+      const link = await db.connect(window.bucket(window.remoteAt({ http }), { probe: false }));
       const { applied } = await link.pull();
       const { ok, rows } = await db.health.verify();
       await db.close();
@@ -197,13 +200,13 @@ test("a loop hears of pushes by events, and pushes its page's commits", async ({
     await visit(page);
     await page.evaluate(async (http: string) => {
       const db = await window.openStore('synced');
-      const link = await db.remote(window.remoteAt({ http }));
-      const pokes = window.serverPokes(http);
-      const loop = link.sync({ everyMs: 3_600_000, pauseMs: 0, pokes });
+      const link = await db.connect(window.bucket(window.remoteAt({ http })));
+      const subscribe = window.serverPokes(http);
+      link.start({ everyMs: 3_600_000, pauseMs: 0, subscribe });
       await db.put('from the page', 1);
-      Object.assign(window, { synced: { db, link, loop } });
+      Object.assign(window, { synced: { db, link } });
     }, server.url);
-    const link = await other.remote(httpRemote({ url: server.url }));
+    const link = await other.connect(bucket(httpRemote({ url: server.url })));
     await expect
       .poll(async () => {
         await link.pull();
@@ -211,12 +214,12 @@ test("a loop hears of pushes by events, and pushes its page's commits", async ({
       })
       .toBe(1);
     // The next poll of the page is an hour away.
-    await expect.poll(() => page.evaluate(() => window.synced.loop.state.status)).toBe('synced');
+    await expect.poll(() => page.evaluate(() => window.synced.link.state.status)).toBe('synced');
     await other.put('from elsewhere', 2);
     await link.push();
     await expect.poll(() => page.evaluate(() => window.synced.db.get('from elsewhere'))).toBe(2);
     await page.evaluate(() => window.synced.db.close());
-    expect(await page.evaluate(() => window.synced.loop.state.status)).toBe('stopped');
+    expect(await page.evaluate(() => window.synced.link.state.status)).toBe('stopped');
   } finally {
     await other.close();
     await server.close();

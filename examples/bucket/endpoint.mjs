@@ -3,7 +3,7 @@
 //     createServer(endpoint({ memberOf, sign: s3Signer({ ... }) }))
 //
 // `memberOf` gets a request and returns the rooms of its sender, `{ rooms: Map { '7' => 'writer' } }`, or undefined.
-import { parseName } from 'hedgerow/remote';
+import { parseName } from 'hedgerow/sync';
 
 /** The methods of each role. Pages neither delete nor list: a server collects. */
 const METHODS = { reader: ['GET'], writer: ['GET', 'PUT'] };

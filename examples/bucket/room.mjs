@@ -1,7 +1,6 @@
 // The app's side, in a page or in Node: a room on this device, whose addresses the endpoint signs.
-import { destroy, open } from 'hedgerow';
-import { HedgerowError } from 'hedgerow/remote';
-import { s3Remote } from 'hedgerow/s3';
+import { destroy, HedgerowError, open } from 'hedgerow';
+import { bucket, s3Remote } from 'hedgerow/sync';
 
 /** Names the store of a room: another room, or another account, is another store. */
 const storeOf = ({ account, room }) => `${account} in ${room}`;
@@ -22,7 +21,9 @@ export async function openRoom({ account, room, endpoint, token, storage }) {
   }
   const db = await open(storeOf({ account, room }), storage && { storage });
   // A device need not probe: `npx @hedgerow/server check` has probed the bucket.
-  const link = await db.remote(s3Remote({ prefix: `rooms/${room}/`, sign }), { probe: false });
+  const link = await db.connect(
+    bucket(s3Remote({ prefix: `rooms/${room}/`, sign }), { probe: false }),
+  );
   return { db, link };
 }
 

@@ -1,7 +1,7 @@
 // Runs the signing endpoint for a bucket of S3 or R2, configured by the environment: see README.md. Members are in
 // MEMBERS, as JSON: `{ "<token>": { "<room>": "writer" } }`. Your app knows them by its own sessions.
 import { createServer } from 'node:http';
-import { s3Signer } from 'hedgerow/s3';
+import { s3Signer } from 'hedgerow/sync';
 import { endpoint } from './endpoint.mjs';
 
 const {

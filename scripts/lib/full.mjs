@@ -1,5 +1,5 @@
 // Builds `hedgerow/full`: the package in one file, including the parts that are otherwise loaded later, with tables,
-// live queries, and `serve` for pages that have their store in a worker. For service workers and worklets, which must
+// live queries, transports of sync, and `serve` for pages that have their store in a worker. For service workers and worklets, which must
 // not call `import()`.
 
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ const DIST = join(ROOT, 'js', 'hedgerow', 'dist');
 const MORE = {
   'store/tables/index': 'file, StoredFile, table',
   'live/index': 'live, liveCount, liveRow',
+  'sync/index': 'bucket, httpRemote, mutators, rest, s3Remote',
   'worker/host': 'serve',
 };
 /** The source of the module and of its declarations. */

@@ -6,7 +6,7 @@
 
 import { parseArgs } from 'node:util';
 import { clone, memory, open } from '../../js/hedgerow/dist/index.js';
-import { memoryRemote } from '../../js/hedgerow/dist/sync/remote/index.js';
+import { bucket, memoryRemote } from '../../js/hedgerow/dist/sync/index.js';
 
 const { values } = parseArgs({ options: { rows: { type: 'string', default: '1000000' } } });
 const count = Number(values.rows);
@@ -78,7 +78,7 @@ await source.putMany(
   })(),
   { key: '/id' },
 );
-const sourceLink = await source.remote(inner, { probe: false });
+const sourceLink = await source.connect(bucket(inner, { probe: false }));
 await sourceLink.push();
 const objects = await inner.list('p/');
 const stored = objects.reduce((sum, { length }) => sum + length, 0);
@@ -90,11 +90,13 @@ const one = async (name) => {
   const { seen, remote } = counted(inner);
   let made;
   const opening = await cost(seen, async () => {
-    made = await clone(name, remote, { storage: memory(), mode: 'lazy', link: { probe: false } });
+    made = await clone(name, bucket(remote, { probe: false }), {
+      ...{ storage: memory(), mode: 'lazy' },
+    });
   });
   return { seen, opening, ...made };
 };
-const { seen, opening, db, link } = await one('first');
+const { seen, opening, db, connection } = await one('first');
 console.log(`open:                  ${told(opening)}`);
 const first = await cost(seen, () => db.get(keyOf(count >> 1)));
 console.log(`first get:             ${told(first)}`);
@@ -110,7 +112,7 @@ const many = await cost(seen, () =>
 console.log(`getMany of 10:         ${told(many)}`);
 const put = await cost(seen, () => db.put(keyOf((count * 7) >> 3), 'changed'));
 console.log(`put of one row:        ${told(put)}`);
-const pushed = await cost(seen, () => link.push());
+const pushed = await cost(seen, () => connection.push());
 console.log(`push of it:            ${told(pushed)}`);
 await db.close();
 
@@ -124,6 +126,6 @@ console.log(`scan of all:           ${told(all)}`);
 await whole.db.close();
 
 const before = await one('prefetch');
-const tenth = await cost(before.seen, () => before.link.prefetch({ lt: keyOf(count / 10) }));
+const tenth = await cost(before.seen, () => before.connection.prefetch({ lt: keyOf(count / 10) }));
 console.log(`prefetch of a tenth:   ${told(tenth)}`);
 await before.db.close();

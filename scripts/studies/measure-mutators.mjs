@@ -5,7 +5,7 @@
 
 import { parseArgs } from 'node:util';
 import { memory, open } from '../../js/hedgerow/dist/index.js';
-import { mutators } from '../../js/hedgerow/dist/sync/mutators/index.js';
+import { mutators } from '../../js/hedgerow/dist/sync/index.js';
 
 const { values } = parseArgs({
   options: {
@@ -42,13 +42,15 @@ let opened = 0;
 let next;
 async function bound() {
   const db = await open(`store-${opened++}`, { storage: memory() });
-  const app = await mutators(db, {
-    mutators: ours,
-    pull: () => respond(next),
-    push: () => new Response('{}'),
-    // A transaction between the calls is measured, too.
-    localWrites: true,
-  });
+  const app = await db.connect(
+    mutators({
+      mutators: ours,
+      pull: () => respond(next),
+      push: () => new Response('{}'),
+      // A transaction between the calls is measured, too.
+      localWrites: true,
+    }),
+  );
   return [db, app];
 }
 
@@ -159,13 +161,13 @@ for (let round = 0; round < rounds; round++) {
   // Excludes the collection after so many commits, and the garbage of this script.
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   replays.push(await watched(() => bind.pull()));
-  if (bind.pending().length !== calls) throw new Error('calls are missing');
+  if (bind.calls().length !== calls) throw new Error('calls are missing');
   if ((await store.get(keyOf(0))).state !== 'closed') throw new Error('calls were not replayed');
   await bind.push();
-  next = remote(3, 'done', { [bind.pending()[0].clientID]: calls });
+  next = remote(3, 'done', { [bind.calls()[0].clientID]: calls });
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   acknowledgements.push(await watched(() => bind.pull()));
-  if (bind.pending().length !== 0) throw new Error('calls were not acknowledged');
+  if (bind.calls().length !== 0) throw new Error('calls were not acknowledged');
   await store.close();
 }
 const told = (all) => {

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { memory, open } from '../../js/hedgerow/dist/index.js';
 import { remoteKeys } from '../../js/hedgerow/dist/sync/encryption/index.js';
-import { memoryRemote } from '../../js/hedgerow/dist/sync/remote/index.js';
+import { bucket, memoryRemote } from '../../js/hedgerow/dist/sync/index.js';
 
 const { values } = parseArgs({
   options: {
@@ -49,13 +49,15 @@ const gzipped = gzipSync(ndjson, { level: 6 });
 const remote = memoryRemote();
 const source = await fresh();
 await source.putMany(ndjson, { key: '/id' });
-const link = await source.remote(remote, { probe: false });
+const link = await source.connect(bucket(remote, { probe: false }));
 const pushMs = await timed(() => link.push());
 const pushed = link.traffic;
 
 const encryption = remoteKeys({ place: 'room', keys: () => new Uint8Array(32).fill(7) });
 const sealedRemote = memoryRemote();
-const sealedLink = await source.remote(sealedRemote, { probe: false, encryption, name: 'sealed' });
+const sealedLink = await source.connect(
+  bucket(sealedRemote, { probe: false, encryption, name: 'sealed' }),
+);
 const sealedPushMs = await timed(() => sealedLink.push());
 
 const times = { put: [], plain: [], clone: [], sealed: [] };
@@ -72,7 +74,7 @@ for (let round = 0; round < rounds; round++) {
   // Each is the first in turn.
   for (const [name, from, keys] of round % 2 ? clones.toReversed() : clones) {
     const db = await fresh();
-    const other = await db.remote(from, { probe: false, encryption: keys });
+    const other = await db.connect(bucket(from, { probe: false, encryption: keys }));
     times[name].push(await timed(() => other.pull()));
     cloned[name] = other.traffic;
     await db.close();
@@ -96,7 +98,7 @@ console.log(
 console.log(`all rounds: ${JSON.stringify(times, (_, one) => (one > 0 ? Math.round(one) : one))}`);
 
 const reader = await fresh();
-const readerLink = await reader.remote(remote, { probe: false });
+const readerLink = await reader.connect(bucket(remote, { probe: false }));
 await readerLink.pull();
 const costs = [];
 for (let round = 0; round < 5; round++) {

@@ -105,7 +105,7 @@ async function blocks(
 
 /** Pulls and pushes once; resolves to the root. */
 export async function settle(plan: SyncPlan): Promise<string> {
-  const { db, link } = await cloned(plan);
+  const { db, connection: link } = await cloned(plan);
   try {
     await link.pull();
     await link.push();

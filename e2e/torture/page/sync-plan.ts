@@ -1,15 +1,7 @@
 /** The messages between the driver and a page that syncs. `../lib/sync` has the other side. */
-import {
-  type Clone,
-  clone,
-  type Link,
-  type LinkOptions,
-  type OpenOptions,
-  open,
-  type Store,
-} from 'hedgerow';
+import { type Clone, clone, type OpenOptions, open, type Store } from 'hedgerow';
 import { atRest, remoteKeys } from 'hedgerow/encryption';
-import { httpRemote } from 'hedgerow/remote';
+import { type BucketConnection, type BucketOptions, bucket, httpRemote } from 'hedgerow/sync';
 import type { Control } from './control.js';
 import type { Commit, Plan } from './script.js';
 
@@ -52,14 +44,15 @@ const encryptionOf = ({ key }: SyncPlan) => {
 };
 
 const linkOptions = (plan: SyncPlan) =>
-  ({ probe: false, policy: plan.policy, ...encryptionOf(plan).link }) satisfies LinkOptions;
+  ({ probe: false, policy: plan.policy, ...encryptionOf(plan).link }) satisfies BucketOptions;
+
+const placeOf = (plan: SyncPlan) => bucket(httpRemote({ url: plan.remote }), linkOptions(plan));
 
 /** Opens the store, with the rows of the remote. */
 export function cloned(plan: SyncPlan): Promise<Clone> {
-  return clone(plan.store, httpRemote({ url: plan.remote }), {
+  return clone(plan.store, placeOf(plan), {
     ...encryptionOf(plan).store,
     mode: plan.isLazy ? 'lazy' : 'full',
-    link: linkOptions(plan),
   });
 }
 
@@ -68,14 +61,14 @@ export async function resumed(plan: SyncPlan): Promise<Clone> {
   // A lazy clone that has begun makes no request, either.
   if (plan.isLazy) return cloned(plan);
   const db = await opened(plan);
-  if ((await db.count()) > 0) return { db, link: await linkOf(db, plan) };
+  if ((await db.count()) > 0) return { db, connection: await linkOf(db, plan) };
   await db.close();
   return cloned(plan);
 }
 
-/** Links a store to the remote, without a request. */
-export function linkOf(db: Store, plan: SyncPlan): Promise<Link> {
-  return db.remote(httpRemote({ url: plan.remote }), linkOptions(plan));
+/** Connects a store to the remote, without a request. */
+export function linkOf(db: Store, plan: SyncPlan): Promise<BucketConnection> {
+  return db.connect(placeOf(plan));
 }
 
 /** Opens the local store. A lazy clone needs its remote for missing rows. */

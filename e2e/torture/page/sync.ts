@@ -1,5 +1,6 @@
 /** Edits and syncs, until the page is gone. */
-import type { Link, Store } from 'hedgerow';
+import type { Store } from 'hedgerow';
+import type { BucketConnection } from 'hedgerow/sync';
 import { BASE, numbered, SHARED, SHARED_KEYS } from '../lib/sync/keys.mjs';
 import { Control } from './control.js';
 import { mix, textOf } from './script.js';
@@ -33,7 +34,7 @@ class Syncing {
   readonly #plan: SyncPlan;
   #next: number;
   declare db: Store;
-  declare link: Link;
+  declare connection: BucketConnection;
   declare control: Control;
 
   constructor(plan: SyncPlan) {
@@ -51,19 +52,19 @@ class Syncing {
         case 'clone':
           // A whole clone is done, if it was not killed yet.
           if (plan.isLazy) await this.#call('read', () => this.#read(nth));
-          else await this.#call('pull', () => this.link.pull());
+          else await this.#call('pull', () => this.connection.pull());
           break;
         case 'push':
           for (let more = mix(plan.seed, nth) % 3; more >= 0; more--) await this.#edit();
-          await this.#call('push', () => this.link.push());
+          await this.#call('push', () => this.connection.push());
           break;
         case 'pull':
           await this.#edit();
-          await this.#call('pull', () => this.link.pull());
+          await this.#call('pull', () => this.connection.pull());
           break;
         case 'checkpoint':
           await this.#load();
-          await this.#call('push', () => this.link.push());
+          await this.#call('push', () => this.connection.push());
           break;
       }
     }
@@ -97,7 +98,7 @@ class Syncing {
     const gte = numbered(BASE, from);
     if (nth % 3 === 0) await this.db.get(gte);
     else if (nth % 3 === 1) await this.db.scan({ gte, limit: 100 }).toArray();
-    else await this.link.prefetch({ gte, lt: numbered(BASE, from + 200) });
+    else await this.connection.prefetch({ gte, lt: numbered(BASE, from + 200) });
   }
 
   /**

@@ -1,7 +1,7 @@
-/** The store of this app, bound to its server. */
+/** The store of this app, connected to its server. */
 import { open, type Transaction } from 'hedgerow';
 import { live } from 'hedgerow/live';
-import { mutators } from 'hedgerow/mutators';
+import { mutators } from 'hedgerow/sync';
 import { table } from 'hedgerow/tables';
 import { mutators as calls } from '../issues.mjs';
 import { endpoint } from './network.js';
@@ -56,20 +56,22 @@ const db = await open('hedgerow-example-offline', {
 /** Rows of this device alone: the store itself has the server's rows. */
 const { refused } = await db.branches.open('device');
 
-export const link = await mutators(db, {
-  mutators: ours,
-  pull: endpoint('pull'),
-  push: endpoint('push'),
-  onRejected({ place, name, args, error, isPending, why }) {
-    const text = why ?? (error instanceof Error ? error.message : error);
-    const by = why === undefined ? 'here' : 'server';
-    const row = { id: String(place), name, args: args as Args, why: String(text), by, isPending };
-    return refused.put(row as Refused);
-  },
-});
+export const connection = await db.connect(
+  mutators({
+    mutators: ours,
+    pull: endpoint('pull'),
+    push: endpoint('push'),
+    onRejected({ place, name, args, error, isPending, why }) {
+      const text = why ?? (error instanceof Error ? error.message : error);
+      const by = why === undefined ? 'here' : 'server';
+      const row = { id: String(place), name, args: args as Args, why: String(text), by, isPending };
+      return refused.put(row as Refused);
+    },
+  }),
+);
 
 /** Makes a change, here and later at the server. */
-export const change = (name: keyof typeof calls, args: object) => link.mutate[name](args);
+export const change = (name: keyof typeof calls, args: object) => connection.mutate[name](args);
 
 export const dismiss = ({ id }: Refused) => refused.delete(id);
 
@@ -87,7 +89,7 @@ export const newID = () => `${Date.now().toString(36)}-${crypto.randomUUID().sli
 
 /** Returns the issues and changes to show. A change that the server has not taken is in the queue, or a row. */
 export async function look() {
-  const pending = link.pending();
+  const pending = connection.calls();
   const places = new Set(pending.map(({ place }) => String(place)));
   const all = await refused.all().toArray();
   // The server has taken pending changes that have left the queue.

@@ -1,6 +1,6 @@
-/** The page: the rows of the store, the state of the link to the server, and the switches that make things fail. */
-import { serverPokes } from 'hedgerow/mutators';
-import { type Args, change, link, look, newID, watch } from './app.js';
+/** The page: the rows of the store, the state of the connection to the server, and the switches that make things fail. */
+import { serverPokes } from 'hedgerow/sync';
+import { type Args, change, connection, look, newID, watch } from './app.js';
 import { showIssues } from './issues.js';
 import { attempt, field } from './list.js';
 import { colleague, flip, showSwitches } from './network.js';
@@ -32,7 +32,7 @@ const show = () => {
 };
 
 function showState(): void {
-  const { tone, title, detail } = words(link.state);
+  const { tone, title, detail } = words(connection.state);
   at('#state').className = tone;
   at('#state').style.setProperty('--tone', `var(--${tone})`);
   // The same words are not announced again.
@@ -62,20 +62,18 @@ at('#colleague').onclick = ({ target }) => {
 };
 
 watch(show);
-const loop = link.sync({
-  pauseMs: 100,
-  pokes: serverPokes('/api/'),
-  onState: () => {
-    showState();
-    void show();
-  },
+connection.subscribe(() => {
+  showState();
+  void show();
 });
+connection.start({ pauseMs: 100, subscribe: serverPokes('/api/') });
+showState();
 // The time until the next try.
 setInterval(showState, 1000);
-at('#retry').onclick = loop.poke;
+at('#retry').onclick = () => connection.poke();
 at('#switches').onchange = ({ target }) => {
   flip(target as HTMLInputElement);
-  loop.poke();
+  connection.poke();
 };
 showSwitches();
 addEventListener('storage', showSwitches);

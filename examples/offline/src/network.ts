@@ -1,6 +1,6 @@
 /** Simulates the network that the switches of this page describe. */
 import { HedgerowError } from 'hedgerow';
-import type { Endpoint } from 'hedgerow/mutators';
+import type { Endpoint } from 'hedgerow/sync';
 
 /** Kept over a reload, and the same in all tabs. */
 const isOn = (name: string) => localStorage.getItem(name) === 'on';

@@ -1,5 +1,5 @@
 /** Describes a state in words for everybody. */
-import type { ServerState } from 'hedgerow/mutators';
+import type { MutatorState } from 'hedgerow/sync';
 
 /** The problem and what a person can do, by the code of an error. */
 const TROUBLES: Readonly<Record<string, readonly [what: string, next: string]>> = {
@@ -22,7 +22,7 @@ function nextTry(retryAt = Date.now()): string {
 }
 
 /** `tone` chooses the colour. */
-export function words({ status, pending, error, retryAt }: ServerState) {
+export function words({ status, pendingCalls: pending, error, retryAt }: MutatorState) {
   const changes = pending === 1 ? '1 change' : `${pending} changes`;
   const waits = `${changes} ${pending === 1 ? 'waits' : 'wait'}`;
   const isTrying = status === 'syncing' && error !== undefined;

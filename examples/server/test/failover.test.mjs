@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memory, open } from '../../../js/hedgerow/dist/index.js';
-import { mutators } from '../../../js/hedgerow/dist/sync/mutators/index.js';
+import { mutators } from '../../../js/hedgerow/dist/sync/index.js';
 import { CLEAR, onEachDatabase, put } from './each-database.mjs';
 
 const TABLES = ['space', 'stamp', 'client', 'refusal', 'row'].map((name) => `hedgerow_${name}`);
@@ -106,7 +106,11 @@ onEachDatabase((world) => {
         }));
         const resets = [];
         const onReset = (calls) => resets.push(calls);
-        return { db, resets, app: await mutators(db, { mutators: { put }, pull, push, onReset }) };
+        return {
+          db,
+          resets,
+          app: await db.connect(mutators({ mutators: { put }, pull, push, onReset })),
+        };
       };
       const sync = async ({ app }) => {
         await app.push();
@@ -133,7 +137,7 @@ onEachDatabase((world) => {
       const others = Array.from({ length: more }, (_, n) => `others/${n}`);
       const expected = ['before/0', 'before/1', 'before/2', ...others, 'waiting'];
       assert.deepEqual([await keys(a), await keys(b)], [expected, expected]);
-      assert.deepEqual([a.app.pending(), a.resets.length, b.resets.length], [[], 1, 0]);
+      assert.deepEqual([a.app.calls(), a.resets.length, b.resets.length], [[], 1, 0]);
       for (const { db } of [a, b]) await db.close();
     });
   }

@@ -1,10 +1,10 @@
-// Hedgerow's own client, `hedgerow/mutators`, against the server: calls queued offline take effect once, also when
+// Hedgerow's own client, `mutators` of `hedgerow/sync`, against the server: calls queued offline take effect once, also when
 // answers get lost and requests come twice, and all clients end equal to the rows of the database.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { memory, open } from '../../../js/hedgerow/dist/index.js';
-import { mutators } from '../../../js/hedgerow/dist/sync/mutators/index.js';
+import { mutators } from '../../../js/hedgerow/dist/sync/index.js';
 import { mutators as issues } from '../mutators.mjs';
 import { DATABASES, startServer } from './servers.mjs';
 
@@ -47,10 +47,12 @@ async function client(url, isFaulty) {
   };
   const db = await open('app', { storage: memory() });
   const rejected = [];
-  const app = await mutators(db, {
-    ...{ mutators: ours, pull: send('/pull'), push: send('/push') },
-    onRejected: ({ name, why, error }) => rejected.push([name, why, error.message]),
-  });
+  const app = await db.connect(
+    mutators({
+      ...{ mutators: ours, pull: send('/pull'), push: send('/push') },
+      onRejected: ({ name, why, error }) => rejected.push([name, why, error.message]),
+    }),
+  );
   return { db, app, rejected };
 }
 
@@ -77,11 +79,11 @@ for (const database of DATABASES) {
       await other.app.mutate.closeIssue({ id: 'a' });
       await one.app.mutate.del({ key: 'issue/a' });
       await one.app.push();
-      other.app.sync({ pauseMs: 0 });
+      other.app.start({ pauseMs: 0 });
       while (other.app.state.status !== 'synced')
         await new Promise((later) => setTimeout(later, 5));
       const overtaken = ['closeIssue', undefined, 'there is no such issue'];
-      assert.deepEqual([other.rejected, other.app.pending()], [[overtaken], []]);
+      assert.deepEqual([other.rejected, other.app.calls()], [[overtaken], []]);
       await one.app.pull();
       const effects = await made.query('SELECT name FROM audit ORDER BY at');
       assert.deepEqual(
@@ -126,7 +128,7 @@ for (const database of DATABASES) {
       ];
       for (const { db, app } of clients) {
         assert.deepEqual(await rowsOf(db), expected);
-        assert.deepEqual(app.pending(), []);
+        assert.deepEqual(app.calls(), []);
         await db.close();
       }
       await server.stop();

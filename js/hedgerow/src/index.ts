@@ -14,14 +14,14 @@ import { loadMemory } from './storage/memory.js';
 import type { Storage } from './storage/segment-store.js';
 import type { CloneOptions } from './store/clone-from-remote.js';
 import { loadHealth, readParts, repairing, rescuing, verifying } from './store/on-demand-code.js';
-import { storeParts, syncing } from './store/on-demand-store-code.js';
+import { loadTransports, storeParts } from './store/on-demand-store-code.js';
 import type { OpenOptions } from './store/open.js';
 import { Store } from './store/store.js';
 import type { TableOptions } from './store/tables/open-tables.js';
 import type { StoreWith } from './store/tables/table-handle-types.js';
 import type { Tables } from './store/tables/types.js';
-import type { Link } from './sync/link/link.js';
-import type { Remote } from './sync/remote/remote.js';
+import type { BucketTransport } from './sync/link/bucket.js';
+import type { BucketConnection } from './sync/link/bucket-connection.js';
 
 export type { ByteFormat, ByteSource } from './base/byte-source.js';
 export { type Conflict, type ErrorCode, HedgerowError } from './base/errors.js';
@@ -108,27 +108,6 @@ export type { StoreBackup } from './store/store-backup.js';
 export type { StoreBranches } from './store/store-branches.js';
 export type { StoreHealth } from './store/store-health.js';
 export type { StoreHistory } from './store/store-history.js';
-export type { LoggedConflict } from './sync/link/conflict-log.js';
-export type { ConflictPolicy } from './sync/link/conflict-policy.js';
-export type {
-  Link,
-  LinkRepairOptions,
-  LinkRepairResult,
-  PullOptions,
-  RejoinOptions,
-} from './sync/link/link.js';
-export type { PullResult, SyncProgress } from './sync/link/link-context.js';
-export type { Traffic } from './sync/link/metered-remote.js';
-export type { LinkOptions } from './sync/link/open-link.js';
-export type { ResetRef } from './sync/link/prepare-link-refs.js';
-export type { PushResult } from './sync/link/push.js';
-export type {
-  CollectOptions,
-  CollectProgress,
-  CollectResult,
-  RemoteAmount,
-} from './sync/link/remote-garbage-types.js';
-export type { SyncLoop, SyncOptions, SyncState, SyncStatus } from './sync/link/sync-loop.js';
 
 /**
  * Opens the store `name`; creates a missing one unless `advanced.mustExist` is set. Costs two reads of storage and the tables of
@@ -190,21 +169,35 @@ export const importStore: typeof import('./engine/transfer/import.js').runStoreI
     return importing.runStoreImport(name, source, wanted);
   });
 
-/** The store and the link that a clone resolves to. */
-export interface Clone {
-  readonly db: Store;
-  readonly link: Link;
+/** The store and the connection that a clone resolves to. */
+export interface Clone<Db = Store> {
+  readonly db: Db;
+  readonly connection: BucketConnection;
 }
 
 /**
- * Opens the store `name`, links it to a remote, and pulls. Resolves to the store with the rows of the remote, and to
- * the link. Continues a clone that was cut off, and updates an earlier one. Rejects with `invalid-argument` if the
- * store has rows that are not of this remote, and with the errors of `open` and `pull`. It then closes the store, which
- * keeps the rows that have arrived.
+ * Opens the store `name`, connects it with a bucket, and pulls. Resolves to the store with the rows of the bucket, and
+ * to the connection. Continues a clone that was cut off, and updates an earlier one. Rejects with `invalid-argument` if
+ * the store has rows that are not of this bucket, and with the errors of `open` and `pull`. It then closes the store,
+ * which keeps the rows that have arrived.
  */
-export const clone = async (
-  ...args: [name: string, remote: Remote, options?: CloneOptions]
-): Promise<Clone> => (await storeParts()).cloneStore(open, ...args);
+export function clone<const T extends Tables>(
+  name: string,
+  transport: BucketTransport,
+  options: CloneOptions & TableOptions<T>,
+): Promise<Clone<StoreWith<T>>>;
+export function clone(
+  name: string,
+  transport: BucketTransport,
+  options?: CloneOptions,
+): Promise<Clone>;
+export async function clone(
+  name: string,
+  transport: BucketTransport,
+  options?: CloneOptions,
+): Promise<Clone> {
+  return (await storeParts()).cloneStore(open, name, transport, options);
+}
 
 const platform = () => part(() => import('./base/missing-features.js'));
 const laterTables = () => part(() => import('./store/tables/preload-table-code.js'));
@@ -219,7 +212,7 @@ export async function preload(): Promise<void> {
   const parts = [readParts, verifying, repairing, loadSums, rescuing, loadCollector];
   const others = [
     storeParts,
-    async () => (await syncing()).loadLinkParts(),
+    loadTransports,
     transacting,
     platform,
     loadRest,

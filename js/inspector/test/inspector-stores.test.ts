@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { EMPTY_ROOT } from '../../hedgerow/src/base/root-hash.js';
 import { clone, importStore, memory, open, type Storage } from '../../hedgerow/src/index.js';
+import { bucket } from '../../hedgerow/src/sync/link/bucket.js';
 import { memoryRemote } from '../../hedgerow/src/sync/remote/index.js';
 import { watched } from '../../hedgerow/test/support/doubles/watched-storage.js';
 import { all, failure, SOON } from '../../hedgerow/test/support/models/store-model.js';
@@ -237,9 +238,9 @@ describe('the report on a store', () => {
 
   it('lists the branches of a remote', async () => {
     const remote = memoryRemote();
-    const { db } = await clone('app', remote, { storage: memory() });
+    const { db } = await clone('app', bucket(remote), { storage: memory() });
     await db.put('a', 1);
-    const link = await db.remote(remote);
+    const link = await db.connect(bucket(remote));
     await link.push();
     const names = (await db.branches.list({ remotes: true })).map(({ name }) => name);
     expect(names).toContain('remote/origin');

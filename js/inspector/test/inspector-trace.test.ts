@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../hedgerow/src/index.js';
 import { live } from '../../hedgerow/src/live/index.js';
 import { table } from '../../hedgerow/src/store/tables/index.js';
+import { bucket } from '../../hedgerow/src/sync/link/bucket.js';
 import { memoryRemote } from '../../hedgerow/src/sync/remote/adapters/memory-remote.js';
 import { failure } from '../../hedgerow/test/support/models/store-model.js';
 import {
@@ -188,17 +189,17 @@ describe('watches and remotes', () => {
   it('of a remote show its traffic, and the state of its loop', async () => {
     const { db } = await traced();
     await db.put('a', 1);
-    const link = await db.remote(memoryRemote());
+    const link = await db.connect(bucket(memoryRemote()));
     await link.push();
     const [before] = only().links();
-    expect(before).toMatchObject({ name: 'origin', status: 'no loop' });
+    expect(before).toMatchObject({ name: 'origin', status: 'stopped' });
     expect(before?.requests).toBe(link.traffic.requests);
     expect(before?.requests).toBeGreaterThan(0);
-    const loop = link.sync();
-    await expect.poll(() => only().links()[0]?.status).toBe(loop.state.status);
+    link.start();
+    await expect.poll(() => only().links()[0]?.status).toBe(link.state.status);
     await link.close();
     expect(only().links()).toEqual([]);
-    expect(named('call')).toEqual(['put', 'remote', 'origin.push', 'origin.close']);
+    expect(named('call')).toEqual(['put', 'connect', 'origin.push', 'origin.close']);
   });
 });
 

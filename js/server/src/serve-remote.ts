@@ -12,7 +12,7 @@ import {
   maxBytesOf,
   optionsOf,
 } from 'hedgerow/kit';
-import { type ByteRange, type ParsedName, parseName, type Remote } from 'hedgerow/remote';
+import { type ByteRange, type ParsedName, parseName, type Remote } from 'hedgerow/sync';
 import { slicedName } from './hash-in-slices.js';
 import {
   bodyOf,

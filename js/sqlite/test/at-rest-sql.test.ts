@@ -6,6 +6,7 @@ import { parseRoot as rootBytesOf } from '../../hedgerow/src/base/root-hash.js';
 import { memory, open } from '../../hedgerow/src/index.js';
 import type { Storage } from '../../hedgerow/src/storage/segment-store.js';
 import { atRest, rotateKey } from '../../hedgerow/src/sync/encryption/index.js';
+import { bucket } from '../../hedgerow/src/sync/link/bucket.js';
 import { memoryRemote } from '../../hedgerow/src/sync/remote/index.js';
 import { segmentStoreContract } from '../../hedgerow/test/support/contracts/segment-store-contract.js';
 import { type Entry, failure } from '../../hedgerow/test/support/models/store-model.js';
@@ -87,7 +88,7 @@ async function used(storage: Storage, isSealed: boolean): Promise<Record<string,
   const draft = await db.branches.open('confidential draft');
   await draft.put('draft', 1);
   roots.push(draft.root);
-  const link = await db.remote(memoryRemote(), { name: 'headquarters' });
+  const link = await db.connect(bucket(memoryRemote(), { name: 'headquarters' }));
   await link.push();
   await db.health.compact();
   // The second handle must announce its reads to the first.

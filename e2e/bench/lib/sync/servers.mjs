@@ -6,7 +6,7 @@ import { parentPort } from 'node:worker_threads';
 import { serveRemote } from '@hedgerow/server';
 import { memory, open } from 'hedgerow';
 import { remoteKeys } from 'hedgerow/encryption';
-import { httpRemote, memoryRemote } from 'hedgerow/remote';
+import { bucket, httpRemote, memoryRemote } from 'hedgerow/sync';
 import { runnerImport } from 'vite';
 import { Feed, serveFeed } from './feed.mjs';
 
@@ -44,7 +44,7 @@ const calls = {
     await db.putMany(module.rowsInTurn(count), { key: '/id' });
     const encryption = key && remoteKeys({ place: 'room', keys: () => Uint8Array.from(key) });
     const remoteOf = httpRemote({ url: place.server.url });
-    const link = await db.remote(remoteOf, { probe: false, encryption });
+    const link = await db.connect(bucket(remoteOf, { probe: false, encryption }));
     await link.push();
     place = { ...place, db, link, key, count, all: count };
     return { remote };

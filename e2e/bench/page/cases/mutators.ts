@@ -3,7 +3,7 @@
  * at once. It acknowledges no call, so that all calls wait and run again.
  */
 import type { Store, Transaction } from 'hedgerow';
-import { mutators, type ServerLink } from 'hedgerow/mutators';
+import { type MutatorConnection, mutators } from 'hedgerow/sync';
 import type { WriteTransaction } from 'replicache';
 import type { Act, Contestant, Sample, Suite } from '../bench-case.js';
 import { percentile, timed, watched } from '../measure.js';
@@ -49,11 +49,13 @@ async function openOurs(url: string): Promise<App> {
       tx.put(args.id, closed(await tx.get<Row>(args.id), args));
     },
   };
-  const app: ServerLink<typeof ours> = await mutators(db, {
-    mutators: ours,
-    pull: { url: `${url}replicache-pull` },
-    push: () => new Response(),
-  });
+  const app: MutatorConnection<typeof ours> = await db.connect(
+    mutators({
+      mutators: ours,
+      pull: { url: `${url}replicache-pull` },
+      push: () => new Response(),
+    }),
+  );
   return {
     pull: () => app.pull(),
     call: (args) => app.mutate.assign(args),

@@ -1,7 +1,14 @@
 /** Sync with a server 80 ms away: measures a clone, a pull and a push, and a download of the same rows. */
-import type { Link, LinkOptions, Store } from 'hedgerow';
+import type { Store } from 'hedgerow';
 import { remoteKeys } from 'hedgerow/encryption';
-import { httpRemote, probeRemote, serverPokes } from 'hedgerow/remote';
+import {
+  type BucketConnection,
+  type BucketOptions,
+  bucket,
+  httpRemote,
+  probeRemote,
+  serverPokes,
+} from 'hedgerow/sync';
 import type { Act, Contestant, Sample, Suite } from '../bench-case.js';
 import { longTask, timed, watched } from '../measure.js';
 import { makeRows, type Row } from '../rows.js';
@@ -22,12 +29,16 @@ const TIMES = 7;
 
 /** The key of the encrypted remote. */
 const KEY = Array.from({ length: 32 }, (_, nth) => nth);
-const SEALED: LinkOptions = {
+const SEALED: BucketOptions = {
   encryption: remoteKeys({ place: 'room', keys: () => Uint8Array.from(KEY) }),
 };
 
-async function linked(db: Store, url: string, options: LinkOptions = {}): Promise<Link> {
-  return db.remote(httpRemote({ url }), { probe: false, ...options });
+async function linked(
+  db: Store,
+  url: string,
+  options: BucketOptions = {},
+): Promise<BucketConnection> {
+  return db.connect(bucket(httpRemote({ url }), { probe: false, ...options }));
 }
 
 async function checkRows(db: Store, expected: number): Promise<void> {
@@ -36,7 +47,7 @@ async function checkRows(db: Store, expected: number): Promise<void> {
 }
 
 /** Clones without waiting for a network, for a comparison with loads. */
-async function clonedNear(rows: number, near: string, options?: LinkOptions) {
+async function clonedNear(rows: number, near: string, options?: BucketOptions) {
   await lab.counts('near');
   const db = await openNamed('near');
   const link = await linked(db, near, options);
@@ -53,8 +64,8 @@ export async function cloneFar(
   db: Store,
   url: string,
   rows: number,
-  options?: LinkOptions,
-): Promise<[Link, Sample]> {
+  options?: BucketOptions,
+): Promise<[BucketConnection, Sample]> {
   const link = await linked(db, url, options);
   await lab.counts('far');
   let firstMs = 0;
@@ -97,7 +108,7 @@ function seenBy(db: Store, ids: readonly string[]): { seen: Promise<number>; sto
 }
 
 /** Pulls ten rows that another device has pushed: measures until a watcher is called. */
-export async function pullTen(db: Store, link: Link): Promise<Sample> {
+export async function pullTen(db: Store, link: BucketConnection): Promise<Sample> {
   const [times, calls, all]: [number[], number[], Counts[]] = [[], [], []];
   for (let nth = 0; nth < TIMES; nth++) {
     const { rows } = await lab.change(10);
@@ -123,8 +134,8 @@ export async function pullTen(db: Store, link: Link): Promise<Sample> {
 }
 
 /** Measures from the end of the other device's push until a watcher is called, with the server's events. */
-async function poked(db: Store, link: Link, url: string): Promise<Sample> {
-  const loop = link.sync({ everyMs: 3_600_000, pauseMs: 0, pokes: serverPokes(url) });
+async function poked(db: Store, link: BucketConnection, url: string): Promise<Sample> {
+  link.start({ everyMs: 3_600_000, pauseMs: 0, subscribe: serverPokes(url) });
   try {
     await new Promise((resolve) => setTimeout(resolve, 1000));
     const times: number[] = [];
@@ -142,7 +153,7 @@ async function poked(db: Store, link: Link, url: string): Promise<Sample> {
     const value = median(times);
     return { value, details: { 'round trips': value / RTT_MS } };
   } finally {
-    await loop.stop();
+    await link.stop();
   }
 }
 
@@ -150,7 +161,7 @@ async function poked(db: Store, link: Link, url: string): Promise<Sample> {
 const ownRows = (nth: number, count: number): Row[] =>
   makeRows(count).map((row) => ({ ...row, id: `own/${row.id}`, modified: nth }));
 
-async function pushTen(db: Store, link: Link): Promise<Sample> {
+async function pushTen(db: Store, link: BucketConnection): Promise<Sample> {
   const [times, all]: [number[], Counts[]] = [[], []];
   for (let nth = 0; nth < TIMES; nth++) {
     await db.putMany(ownRows(nth, 10), { key: '/id' });
@@ -165,7 +176,7 @@ async function pushTen(db: Store, link: Link): Promise<Sample> {
   return { value, details };
 }
 
-async function pullNothing(link: Link): Promise<Sample> {
+async function pullNothing(link: BucketConnection): Promise<Sample> {
   const [times, all]: [number[], Counts[]] = [[], []];
   // The browser has kept the head by then.
   await link.pull();
@@ -183,7 +194,7 @@ async function pullNothing(link: Link): Promise<Sample> {
 }
 
 /** Pushes to a head that another device has replaced in the meantime. */
-async function pushRace(db: Store, link: Link): Promise<Sample> {
+async function pushRace(db: Store, link: BucketConnection): Promise<Sample> {
   const [times, all]: [number[], Counts[]] = [[], []];
   for (let nth = 0; nth < TIMES; nth++) {
     await db.putMany(ownRows(TIMES + nth, 10), { key: '/id' });

@@ -185,9 +185,9 @@ class Round {
     const plan = this.#plan('push');
     let root;
     for (let turn = 0; turn < TURNS && root !== other.db.root; turn++) {
-      await other.link.push();
+      await other.connection.push();
       root = await call(page, 'settle', plan);
-      await other.link.pull();
+      await other.connection.pull();
     }
     if (root !== other.db.root) this.#failed('the devices have different roots in the end');
     const looked = await this.#lookOnce(page, plan, true);

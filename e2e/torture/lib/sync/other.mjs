@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { clone, memory } from 'hedgerow';
 import { remoteKeys } from 'hedgerow/encryption';
-import { httpRemote } from 'hedgerow/remote';
+import { bucket, httpRemote } from 'hedgerow/sync';
 import { pause } from '../../../lib/engines/limits.mjs';
 import { below } from '../random.mjs';
 import { BASE, numbered, SHARED, SHARED_KEYS } from './keys.mjs';
@@ -33,7 +33,7 @@ export async function putFirst(db) {
 
 export class Other {
   db;
-  link;
+  connection;
   #edits;
   #random;
   #next = 1;
@@ -43,8 +43,8 @@ export class Other {
   /** Clones the remote at `url`. */
   static async open(url, { key, policy, edits, random }) {
     const encryption = key && remoteKeys({ place: 'room', keys: () => Uint8Array.from(key) });
-    const link = { probe: false, policy, encryption };
-    const made = await clone('other', httpRemote({ url }), { storage: memory(), link });
+    const place = bucket(httpRemote({ url }), { probe: false, policy, encryption });
+    const made = await clone('other', place, { storage: memory() });
     return Object.assign(new Other(edits, random), made);
   }
 
@@ -65,7 +65,7 @@ export class Other {
     const work = async () => {
       while (!this.#isOver) {
         await (isMany() ? this.#writeBlock() : this.#edit());
-        await this.link.push();
+        await this.connection.push();
         const before = progress();
         await pause(half + below(this.#random, half));
         while (!this.#isOver && progress() === before) await pause(POLL_MS);
@@ -85,7 +85,7 @@ export class Other {
   /** Edits once, and pushes. */
   async editOnce() {
     await this.#edit();
-    await this.link.push();
+    await this.connection.push();
   }
 
   async #edit() {
@@ -114,7 +114,7 @@ export class Other {
   /** Returns both sides of each conflict in its log. */
   async conflicts() {
     const found = [];
-    for await (const { ours, theirs } of this.link.conflicts()) {
+    for await (const { ours, theirs } of this.connection.conflicts()) {
       found.push([ours?.id ?? null, theirs?.id ?? null]);
     }
     return found;

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { serveRemote } from '@hedgerow/server';
 import { memory, open } from 'hedgerow';
 import { remoteKeys } from 'hedgerow/encryption';
-import { memoryRemote } from 'hedgerow/remote';
+import { bucket, memoryRemote } from 'hedgerow/sync';
 import { Edits } from './edits.mjs';
 import { Gate } from './gate.mjs';
 import { Other, putFirst } from './other.mjs';
@@ -21,7 +21,7 @@ function firstRemote(key) {
     const db = await open('first', { storage: memory() });
     await putFirst(db);
     const encryption = key && remoteKeys({ place: 'room', keys: () => Uint8Array.from(key) });
-    const link = await db.remote(remote, { probe: false, encryption });
+    const link = await db.connect(bucket(remote, { probe: false, encryption }));
     await link.push();
     await db.close();
     return remote;

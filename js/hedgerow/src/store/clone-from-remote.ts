@@ -4,28 +4,29 @@ import { checkSignal, ending } from '../base/abort-signal.js';
 import { checkPlain, optionsOf } from '../base/check-options.js';
 import { part } from '../base/dynamic-import.js';
 import { HedgerowError } from '../base/errors.js';
+import { memberOf } from '../base/runtime-type-checks.js';
 import type { Branch, BranchesOptions } from '../engine/branches/branches.js';
 import type { Storage } from '../storage/segment-store.js';
 import type { LazySegments } from '../sync/lazy/lazy-segments.js';
 import type { LazyRemote } from '../sync/lazy/open-lazy.js';
-import type { Link, PullOptions } from '../sync/link/link.js';
+import type { BucketTransport } from '../sync/link/bucket.js';
+import type { BucketConnection } from '../sync/link/bucket-connection.js';
+import type { PullOptions } from '../sync/link/connection-state.js';
+import type { SyncProgress } from '../sync/link/link-context.js';
 import { originOf } from '../sync/link/link-ref-names.js';
-import type { LinkOptions } from '../sync/link/open-link.js';
 import { checkedRemote } from '../sync/remote/checked-remote.js';
 import type { Remote } from '../sync/remote/remote.js';
 import type { OpenOptions } from './open.js';
 
-/** The options of `clone`: the options of `open` and `pull`, `mode` and `link`. */
-export interface CloneOptions extends OpenOptions, PullOptions {
+/** The options of `clone`: the options of `open` and `pull`, and `mode`. */
+export interface CloneOptions extends OpenOptions, PullOptions<SyncProgress> {
   /**
    * `'full'`, the default, fetches all rows. `'lazy'` fetches rows when they are read, and keeps them: it opens after
-   * two requests, at the last checkpoint of the remote, and `link.pull()` brings later pushes. Call `clone` each time
-   * that the store is opened: a store that was opened without it has only the rows that are here. It has no indexes and
-   * no sum trees.
+   * two requests, at the last checkpoint of the remote, and `connection.pull()` brings later pushes. Call `clone` each
+   * time that the store is opened: a store that was opened without it has only the rows that are here. It has no indexes
+   * and no sum trees.
    */
   readonly mode?: 'full' | 'lazy' | undefined;
-  /** The options of the link to the remote, as of `db.remote`. */
-  readonly link?: LinkOptions | undefined;
 }
 
 /** The calls of a store that a clone uses. */
@@ -34,7 +35,7 @@ interface CloneTarget {
     readonly current: string;
     list(options: BranchesOptions): Promise<readonly Branch[]>;
   };
-  remote(remote: Remote, options: LinkOptions): Promise<Link>;
+  connect(transport: BucketTransport): Promise<BucketConnection>;
   close(): Promise<void>;
 }
 
@@ -42,31 +43,33 @@ interface CloneTarget {
 export async function cloneStore<Db extends CloneTarget>(
   open: (name: string, options?: OpenOptions) => Promise<Db>,
   name: string,
-  remote: Remote,
+  transport: BucketTransport,
   options: CloneOptions = {},
-): Promise<{ readonly db: Db; readonly link: Link }> {
+): Promise<{ readonly db: Db; readonly connection: BucketConnection }> {
   checkPlain('clone', options);
-  const { link, signal, onProgress, mode = 'full', ...opening } = options;
+  const { signal, onProgress, mode = 'full', ...opening } = options;
   if (mode !== 'full' && mode !== 'lazy') {
     throw new HedgerowError('invalid-argument', "clone: mode is 'full' or 'lazy'");
   }
+  if (memberOf(transport, 'kind') !== 'bucket') {
+    throw new HedgerowError('invalid-argument', 'clone takes bucket(remote), of hedgerow/sync');
+  }
   const lazy = mode === 'lazy' ? await lazyOpening(opening) : undefined;
-  const { link: linking = {}, ...job } = optionsOf(
-    'clone',
-    { signal, onProgress, link },
-    'signal onProgress link',
-  );
+  const job = optionsOf('clone', { signal, onProgress }, 'signal onProgress');
+  const { remote } = transport;
   checkedRemote('clone', remote);
+  checkPlain('bucket', transport.options);
   const work = async (own: AbortSignal | undefined) => {
     checkSignal(own);
     const db = await open(name, lazy?.opening ?? opening);
     try {
       checkSignal(own);
-      await checkFree(db, linking);
+      await checkFree(db, transport.options.name);
       const begun = lazy?.begin(remote, own);
-      const link = await db.remote((begun as unknown as Remote | undefined) ?? remote, linking);
-      if (begun?.isBegun !== true) await link.pull({ ...job, signal: own });
-      return { db, link };
+      const from = (begun as unknown as Remote | undefined) ?? remote;
+      const connection = await db.connect({ ...transport, remote: from });
+      if (begun?.isBegun !== true) await connection.pull({ ...job, signal: own });
+      return { db, connection };
     } catch (cause) {
       await db.close();
       throw cause;
@@ -76,11 +79,11 @@ export async function cloneStore<Db extends CloneTarget>(
 }
 
 /** Throws `invalid-argument` if the store has rows, but no rows of this remote. Does not write. */
-async function checkFree(db: CloneTarget, { name = 'origin', branch }: LinkOptions): Promise<void> {
+async function checkFree(db: CloneTarget, name = 'origin'): Promise<void> {
   const branches = await db.branches.list({ remotes: true });
   const rootOf = (wanted: string) => branches.find((one) => one.name === wanted)?.root;
   const hasRows = (root = '') => /[^0]/.test(root);
-  const own = branch ?? db.branches.current;
+  const own = db.branches.current;
   if (!hasRows(rootOf(own)) || hasRows(rootOf(originOf(name)))) return;
   throw new HedgerowError(
     'invalid-argument',

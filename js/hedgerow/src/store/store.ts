@@ -41,11 +41,10 @@ import { type EditOptions, SingleEdits } from '../engine/write/single-edits.js';
 import { Flusher, Writer, type WriterOptions } from '../engine/write/writer.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { TabMessages } from '../storage/tabs/tab-messages.js';
-import type { Link } from '../sync/link/link.js';
-import type { LinkOptions } from '../sync/link/open-link.js';
-import type { Remote } from '../sync/remote/remote.js';
+import type { Connection } from '../sync/link/connection.js';
+import type { Transport } from '../sync/link/transport.js';
 import { type HandleAccess, type Job, jobOf, runChange } from './handle-access.js';
-import { syncing } from './on-demand-store-code.js';
+import { loadConnector } from './on-demand-store-code.js';
 import { type IndexBuildOptions, type OpenOptions, openParts } from './open.js';
 import { Reader } from './reader.js';
 import { Snapshot } from './snapshot.js';
@@ -455,22 +454,19 @@ export class Store extends Reader {
   }
 
   /**
-   * Returns the link to a remote, where copies of this store on other devices meet. Costs no request; the store keeps
-   * what the link knows of the remote, under the name of the remote.
+   * Connects this branch with another side: `bucket(remote)`, `rest(options)` or `mutators(options)` of `hedgerow/sync`.
+   * Costs no request, and loads only the code of that kind. The store keeps what it knows of the other side, under the
+   * name of the connection.
    */
-  async remote(remote: Remote, options: LinkOptions = {}): Promise<Link> {
+  async connect<C extends Connection>(transport: Transport<C, Transaction>): Promise<C> {
     this.#check();
-    const { openStoreLink } = await syncing();
+    const connect = await loadConnector(transport);
     this.#check();
-    const { shared } = this.#branchHead;
+    const { shared, branchName } = this.#branchHead;
     const { durability, changes } = this.handle;
     const [check, settle] = [() => this.#checkOpen(), () => this.#settle()];
-    const { branchName } = this.#branchHead;
-    return openStoreLink(
-      { shared, branchName, durability, changes, check, settle },
-      remote,
-      options,
-    );
+    const host = { shared, branchName, durability, changes, check, settle };
+    return (await connect(host, transport as never)) as C;
   }
 
   /**

@@ -1,6 +1,7 @@
 /** Errors of the caller's code are reported, and change no result. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { importStore, memory, open } from '../../src/index.js';
+import { bucket } from '../../src/sync/link/bucket.js';
 import { memoryRemote } from '../../src/sync/remote/index.js';
 import { all, type Entry, storeOf } from '../support/models/store-model.js';
 import { many } from '../support/worlds/sync-devices.js';
@@ -67,18 +68,20 @@ describe.each([
     const remote = memoryRemote();
     const linked = async (name: string) => {
       const db = await open(name, { storage: memory() });
-      return { db, link: await db.remote(remote, { probe: false }) };
+      return { db, link: await db.connect(bucket(remote, { probe: false })) };
     };
     const [from, to] = [await linked('from'), await linked('to')];
     await from.db.putMany(many(30_000, 'a note'));
     expect(await from.link.push({ onProgress })).toMatchObject({ isPushed: true });
     expect(await to.link.pull({ onProgress })).toMatchObject({ applied: 30_000 });
     const own = await linked('own');
-    const options = { onProgress, onState: onProgress, onPull: onProgress };
-    const loop = own.link.sync(options);
-    await expect.poll(() => loop.state.status).toBe('synced');
+    own.link.onProgress(onProgress);
+    own.link.subscribe(onProgress);
+    own.link.onPull(onProgress);
+    own.link.start();
+    await expect.poll(() => own.link.state.status).toBe('synced');
     expect(own.db.root).toBe(from.db.root);
-    await loop.stop();
+    await own.link.stop();
   });
 
   it('does not affect sum trees', async () => {

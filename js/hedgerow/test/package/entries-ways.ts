@@ -8,6 +8,13 @@ import { memory, open } from '../../src/index.js';
 import { encodeKey } from '../../src/store/keys/index.js';
 import { table } from '../../src/store/tables/index.js';
 import { signingKeys } from '../../src/sync/encryption/index.js';
+import {
+  type BucketTransport,
+  bucket,
+  type Mutators,
+  type MutatorTransport,
+  type RestTransport,
+} from '../../src/sync/index.js';
 import { memoryRemote } from '../../src/sync/remote/index.js';
 import { serve } from '../../src/worker/host.js';
 
@@ -48,6 +55,8 @@ export interface Way {
   /** Whether the result has no members to call, and no end. */
   readonly isKept?: (made: unknown) => boolean;
   readonly end?: (made: unknown) => unknown;
+  /** Makes the thing whose members are called, if that is not the result itself. */
+  readonly opened?: (scene: Scene, made: never) => unknown;
   /** Whether even a right call is refused here: there is no window, or no such store. */
   readonly isRefused?: boolean;
   /** Whether an error belongs to the library that the entry is for. */
@@ -87,6 +96,9 @@ const REMOTE = {
 const fetch = async () => {
   throw new TypeError('fetch failed');
 };
+/** Members for the kinds of connections, which TypeScript protects. */
+const INNER =
+  /^(check|run|makeCall|show|startOptions|loopTools|describeState|findPending|round|onCommit|leave|unsent)$/;
 const plain = (...args: unknown[]): Way => ({ args: () => args, isKept: () => true });
 const mutatorOptions = () => ({
   mutators: { add: () => {} },
@@ -118,8 +130,8 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     clone: {
       args: ({ remote }) => [
         'clone',
-        remote,
-        { storage: memory(), mode: 'full', link: { name: 'x' } },
+        bucket(remote, { name: 'x' }),
+        { storage: memory(), mode: 'full' },
       ],
       isKept: () => true,
       end: closed,
@@ -172,7 +184,26 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     verifySumProof: plain({ hash: '0'.repeat(64), sum: 0n }, 'k', null, new Uint8Array(2)),
     verifySumProofs: plain({ hash: '0'.repeat(64), sum: 0n }, [['k', null]], new Uint8Array(4)),
   },
-  'hedgerow/remote': {
+  'hedgerow/sync': {
+    bucket: {
+      args: ({ remote }) => [remote, { name: 'y' }],
+      opened: ({ db }, transport: BucketTransport) => db.connect(transport),
+      without: INNER,
+      writes: true,
+    },
+    rest: {
+      args: () => [{ pull: async () => ({ patch: [] }), push: async () => undefined }],
+      opened: ({ db }, transport: RestTransport) => db.connect(transport),
+      without: INNER,
+      writes: true,
+    },
+    mutators: {
+      args: () => [mutatorOptions()],
+      opened: async (_, transport: MutatorTransport<Mutators>) =>
+        (await open('server', { storage: memory() })).connect(transport),
+      members: { drop: [{ place: 1 }] },
+      without: INNER,
+    },
     httpRemote: {
       args: () => [{ url: 'http://localhost/x', token: 'x', fetch }],
       members: REMOTE,
@@ -183,8 +214,6 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     parseName: plain('h/main'),
     probeRemote: { args: ({ remote }) => [remote, {}], isKept: () => true },
     serverPokes: plain('http://localhost/', { token: 'x' }),
-  },
-  'hedgerow/s3': {
     s3Remote: {
       args: () => [
         {
@@ -227,20 +256,6 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       args: async ({ remote }) => [remote, { ...(await signingKeys(BYTES)), place: 'x' }],
       members: REMOTE,
     },
-  },
-  'hedgerow/mutators': {
-    mutators: {
-      args: async () => [await open('server', { storage: memory() }), mutatorOptions()],
-      members: { drop: [{ place: 1 }] },
-    },
-    serverPokes: plain('http://localhost/', { token: 'x' }),
-  },
-  'hedgerow/rest': {
-    rest: {
-      args: ({ db }) => [db, { pull: async () => ({ patch: [] }), push: async () => undefined }],
-      writes: true,
-    },
-    serverPokes: plain('http://localhost/', { token: 'x' }),
   },
   '@hedgerow/adapters/abstract-level': {
     HedgerowLevel: {

@@ -12,6 +12,8 @@ import { sqlite } from '../../../sqlite/src/index.js';
 import { opSqlite } from '../../../sqlite/src/op-sqlite.js';
 import { folder } from '../../../sqlite/test/support/sql-storages.js';
 import { memory, open } from '../../src/index.js';
+import * as sync from '../../src/sync/index.js';
+import { bucket } from '../../src/sync/link/bucket.js';
 import { mutators } from '../../src/sync/mutators/index.js';
 import { memoryRemote, type Remote } from '../../src/sync/remote/index.js';
 import type { RestPullRequest, RestPushRequest } from '../../src/sync/rest/index.js';
@@ -81,7 +83,7 @@ function remotes() {
     if (!all.has(url)) all.set(url, memoryRemote());
     return all.get(url);
   };
-  return { 'hedgerow/remote': { httpRemote } };
+  return { 'hedgerow/sync': { ...sync, httpRemote } };
 }
 
 /** As `remotes`, with rows at the address of the page. */
@@ -89,7 +91,7 @@ async function filledRemotes(): Promise<Setting> {
   const modules = remotes();
   const db = await open('filled', { storage: memory() });
   const url = 'https://example.org/rooms/7/';
-  const link = await db.remote(modules['hedgerow/remote'].httpRemote({ url }) as Remote);
+  const link = await db.connect(bucket(modules['hedgerow/sync'].httpRemote({ url }) as Remote));
   await db.put('a', 1);
   await link.push();
   await db.close();
@@ -169,7 +171,7 @@ async function pulledIssue(): Promise<Setting> {
   });
   const db = await open('app');
   const url = (name: string) => ({ url: `https://app.example/${name}` });
-  const link = await mutators(db, { mutators: {}, pull: url('pull'), push: url('push') });
+  const link = await db.connect(mutators({ mutators: {}, pull: url('pull'), push: url('push') }));
   await link.pull();
   await db.close();
   const names = { token: async () => 'secret', tell: nothing, show: nothing };
@@ -292,7 +294,7 @@ const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
   }),
   'docs/bucket.md': () => ({
     names: { show: nothing, account: 'ann', token: async () => 'secret' },
-    modules: { 'hedgerow/s3': { s3Remote: () => memoryRemote() } },
+    modules: { 'hedgerow/sync': { ...sync, s3Remote: () => memoryRemote() } },
   }),
   'docs/quick-start.md': () => ({ modules: IN_SQLITE }),
   'docs/react-native.md': () => ({ modules: IN_SQLITE }),

@@ -2,7 +2,9 @@
 import { afterEach, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store } from '../../src/index.js';
 import { remoteKeys } from '../../src/sync/encryption/index.js';
-import type { Link } from '../../src/sync/link/link.js';
+import * as sync from '../../src/sync/index.js';
+import { bucket } from '../../src/sync/link/bucket.js';
+import type { BucketConnection } from '../../src/sync/link/bucket-connection.js';
 import { memoryRemote, type Remote } from '../../src/sync/remote/index.js';
 import { watched } from '../support/doubles/watched-storage.js';
 import { random } from '../support/random.js';
@@ -17,7 +19,7 @@ afterEach(closeAll);
 /** A device after its error, and the rows that it must end with. */
 interface Scene {
   readonly db: Store;
-  readonly link: Link;
+  readonly link: BucketConnection;
   readonly remote: Remote;
   readonly rows: Readonly<Record<string, unknown>>;
 }
@@ -78,7 +80,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     await rejects(rowsOf(db), 'corrupt-chunk');
     // The page does this before its last block.
     expect((await db.health.repair({ salvage: true })).rowsLost).toBeGreaterThan(0);
-    const link = await db.remote(remote, { probe: false });
+    const link = await db.connect(bucket(remote, { probe: false }));
     return { db, link, remote, rows: Object.fromEntries(rows) };
   },
   async remote() {
@@ -99,8 +101,8 @@ it.each(Object.keys(SCENES))(
   async (code) => {
     const { db, link, remote, rows } = await (SCENES[code] as () => Promise<Scene>)();
     const last = blocksOf(`docs/errors/${code}.md`).at(-1)?.code as string;
-    const modules = { 'hedgerow/remote': { httpRemote: () => remote } };
-    await runBlocks([last], { names: { db, link }, modules });
+    const modules = { 'hedgerow/sync': { ...sync, httpRemote: () => remote } };
+    await runBlocks([last], { names: { db, connection: link }, modules });
     expect(await rowsOf(db)).toEqual(rows);
     const other = await device(remote);
     await other.link.pull();
@@ -118,7 +120,7 @@ it('a push after remote-unsafe probes the remote again', async () => {
   };
   const db = await open('app', { storage: memory() });
   await db.put('a', 1);
-  const link = await db.remote(remote);
+  const link = await db.connect(bucket(remote));
   await rejects(link.push(), 'remote-unsafe');
   remote.swapHead = swapHead;
   await link.push();
@@ -142,7 +144,7 @@ it('a link with the right key works after wrong-key', async () => {
   await rejects(link.push(), 'wrong-key');
   await link.close();
   const encryption = remoteKeys({ place: 'room', keys: () => right });
-  const again = await db.remote(remote, { probe: false, encryption });
+  const again = await db.connect(bucket(remote, { probe: false, encryption }));
   await again.pull();
   await again.push();
   expect(await rowsOf(db)).toEqual({ a: 1, waits: 1 });

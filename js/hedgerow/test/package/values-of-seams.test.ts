@@ -145,7 +145,7 @@ describe('a byte order mark', () => {
     for (const front of [[0xef], [0xef, 0xbb], [0xbb, 0xbf], [...MARK, ...MARK], [0x20, ...MARK]]) {
       const db = await store();
       const pull = async () => new Response(Uint8Array.from([...front, ...bytes(patch)]));
-      const link = await rest(db, { pull, push: async () => undefined });
+      const link = await db.connect(rest({ pull, push: async () => undefined }));
       expect(await refused(link.pull())).toMatchObject({ code: 'bad-response' });
       expect(await db.get('a')).toBeUndefined();
       await link.close();

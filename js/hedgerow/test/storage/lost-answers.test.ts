@@ -288,11 +288,13 @@ describe('a call whose outcome is unknown rejects with the cause', () => {
     const storage = lossy.wrap(memory());
     const db = await open('test', { storage });
     const server = new ServerDouble(theirs);
-    const app = await mutators(db, {
-      mutators: { note: (tx: Transaction, text: string) => void tx.put('length', text.length) },
-      pull: (request) => json(server.pull(request)),
-      push: (request) => json(server.push(request)),
-    });
+    const app = await db.connect(
+      mutators({
+        mutators: { note: (tx: Transaction, text: string) => void tx.put('length', text.length) },
+        pull: (request) => json(server.pull(request)),
+        push: (request) => json(server.push(request)),
+      }),
+    );
     await app.pull();
     lossy.isDeafAfter = true;
     // The queue stores segments before the transaction that moves both branches.
@@ -304,7 +306,7 @@ describe('a call whose outcome is unknown rejects with the cause', () => {
     const other = await open('test', { storage });
     expect(await other.health.verify()).toMatchObject({ ok: true });
     await app.mutate.note('short');
-    const names = app.pending().map(({ args }) => (args as string).length);
+    const names = app.calls().map(({ args }) => (args as string).length);
     expect(names).toEqual([...texts.map(() => 200_000), 5]);
   });
 });

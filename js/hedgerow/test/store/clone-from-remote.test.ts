@@ -1,6 +1,7 @@
 /** `clone`: a store that begins with the rows of a remote. */
 import { expect, it } from 'vitest';
 import { clone, HedgerowError, memory, open, type Storage } from '../../src/index.js';
+import { bucket } from '../../src/sync/link/bucket.js';
 import { memoryRemote, type Remote } from '../../src/sync/remote/index.js';
 import { copyRemote } from '../support/doubles/collected-remote.js';
 import { failure } from '../support/models/store-model.js';
@@ -21,7 +22,7 @@ async function published(rows = ROWS): Promise<{ remote: Remote; root: string }>
       { nth, text: btoa(String.fromCharCode(...from.bytes(BYTES))) + '.'.repeat(MORE) },
     ]),
   );
-  const link = await db.remote(remote, { probe: false });
+  const link = await db.connect(bucket(remote, { probe: false }));
   await link.push();
   return { remote, root: db.root };
 }
@@ -50,23 +51,23 @@ async function rowsIn(storage: Storage, name = 'app'): Promise<number> {
   return rows;
 }
 
-it('resolves to a store with the rows of the remote, and its link', async () => {
+it('resolves to a store with the rows of the remote, and its connection', async () => {
   const { remote: inner, root } = await shared;
   const remote = memoryRemote();
   await copyRemote(inner, remote);
   const seen: number[] = [];
-  const { db, link } = await clone('app', remote, {
+  const place = bucket(remote, { probe: false, policy: 'local' });
+  const { db, connection } = await clone('app', place, {
     storage: memory(),
     indexes: { byNth: { path: '/nth' } },
-    link: { probe: false, policy: 'local' },
     onProgress: ({ packs }) => void seen.push(packs),
   });
   expect(await db.count()).toBe(ROWS);
   expect(await db.scan({ index: 'byNth', gte: ROWS - 1 }).toArray()).toHaveLength(1);
   expect(seen.at(-1)).toBeGreaterThan(2);
   await db.put('own', 1);
-  expect(await link.push()).toMatchObject({ isPushed: true });
-  const plain = await clone('plain', remote, { storage: memory() });
+  expect(await connection.push()).toMatchObject({ isPushed: true });
+  const plain = await clone('plain', bucket(remote), { storage: memory() });
   expect(await plain.db.count()).toBe(ROWS + 1);
   expect(plain.db.root).not.toBe(root);
 });
@@ -75,18 +76,18 @@ it('resumes where it was cut off, and later brings new rows', async () => {
   const { remote, root } = await shared;
   const storage = memory();
   const cut = failing(remote, 2);
-  await expect(clone('app', cut, { storage })).rejects.toEqual(failure('offline'));
+  await expect(clone('app', bucket(cut), { storage })).rejects.toEqual(failure('offline'));
   expect(await rowsIn(storage)).toBe(0);
   const whole = failing(remote, 100);
-  const { db } = await clone('app', whole, { storage });
+  const { db } = await clone('app', bucket(whole), { storage });
   expect(db.root).toBe(root);
   const all = failing(remote, 100);
-  await clone('other', all, { storage: memory() });
+  await clone('other', bucket(all), { storage: memory() });
   expect(whole.gets).toBe(all.gets - 2);
   await db.put('mine', 1);
   await db.close();
   const later = failing(remote, 0);
-  const again = await clone('app', later, { storage });
+  const again = await clone('app', bucket(later), { storage });
   expect([await again.db.count(), later.gets]).toEqual([ROWS + 1, 0]);
 });
 
@@ -96,18 +97,24 @@ it('refuses a store that has rows of its own, and leaves it as it was', async ()
   const db = await open('app', { storage });
   await db.put('own', 1);
   const before = await db.branches.list({ remotes: true });
-  await expect(clone('app', remote, { storage })).rejects.toEqual(failure('invalid-argument'));
+  await expect(clone('app', bucket(remote), { storage })).rejects.toEqual(
+    failure('invalid-argument'),
+  );
   expect(await db.branches.list({ remotes: true })).toEqual(before);
   expect(await db.count()).toBe(1);
   // A clone of one remote is no clone of another.
-  const first = await clone('cloned', remote, { storage });
+  const first = await clone('cloned', bucket(remote), { storage });
   await first.db.close();
-  const elsewhere = { storage, link: { name: 'elsewhere' } };
-  await expect(clone('cloned', remote, elsewhere)).rejects.toEqual(failure('invalid-argument'));
+  const elsewhere = bucket(remote, { name: 'elsewhere' });
+  await expect(clone('cloned', elsewhere, { storage })).rejects.toEqual(
+    failure('invalid-argument'),
+  );
 });
 
 it('of a remote without a head is a store without rows', async () => {
-  const { db, link } = await clone('app', memoryRemote(), { storage: memory() });
+  const { db, connection: link } = await clone('app', bucket(memoryRemote()), {
+    storage: memory(),
+  });
   expect([await db.count(), (await link.pull()).seq]).toEqual([0, 0]);
 });
 
@@ -116,24 +123,32 @@ it('that fails or is aborted closes its store', async () => {
   const storage = memory();
   const controller = new AbortController();
   const hanging = { ...remote, get: () => new Promise<never>(() => {}) };
-  const cloning = clone('app', hanging, { storage, signal: controller.signal });
+  const cloning = clone('app', bucket(hanging), { storage, signal: controller.signal });
   setTimeout(() => controller.abort(), 100);
   await expect(cloning).rejects.toEqual(failure('aborted'));
   expect(await rowsIn(storage)).toBe(0);
   const signal = AbortSignal.abort();
-  await expect(clone('new', remote, { storage, signal })).rejects.toEqual(failure('aborted'));
+  await expect(clone('new', bucket(remote), { storage, signal })).rejects.toEqual(
+    failure('aborted'),
+  );
   await expect(open('new', { storage, advanced: { mustExist: true } })).rejects.toEqual(
     failure('store-not-found'),
   );
-  for (const wrong of [{ link: 3 }, { wrong: 1 }, { onProgress: 'x' }]) {
+  for (const wrong of [{ link: {} }, { wrong: 1 }, { onProgress: 'x' }]) {
     const options = { storage, ...wrong } as never;
-    await expect(clone('new', remote, options)).rejects.toEqual(failure('invalid-argument'));
+    await expect(clone('new', bucket(remote), options)).rejects.toEqual(
+      failure('invalid-argument'),
+    );
+  }
+  for (const wrong of [remote, undefined, bucket(remote, 3 as never), bucket({} as never)]) {
+    const cloned = clone('new', wrong as never, { storage });
+    await expect(cloned).rejects.toEqual(failure('invalid-argument'));
   }
 });
 
 it('branches() lists the branches of remotes only on request', async () => {
   const { remote } = await published(isDeep ? 4000 : 2000);
-  const { db, link } = await clone('app', remote, { storage: memory() });
+  const { db, connection: link } = await clone('app', bucket(remote), { storage: memory() });
   await db.put('own', 1);
   await link.push();
   await db.branches.open('draft');

@@ -54,6 +54,7 @@ const LISTED = [
   ['docs/frameworks.md', "import { injectLive } from 'hedgerow/angular';", COMPONENT],
   ['docs/frameworks.md', 'import { useState }', COMPONENT],
   ['docs/frameworks.md', 'import { useLiveSuspense }', COMPONENT],
+  ['docs/frameworks.md', 'import { useConnection }', COMPONENT],
   ['docs/frameworks.md', "import { useEffect } from 'react';", COMPONENT],
   ['docs/inspector.md', '// inspect.js, a module', IN_BROWSER],
   ['docs/inspector.md', '// In the app: in production', IN_BROWSER],

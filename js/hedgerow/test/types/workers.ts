@@ -54,8 +54,8 @@ verifyProof(db.root, 'a', new Uint8Array());
 db.branches.merge('draft', { onConflict: () => undefined });
 // @ts-expect-error no writer
 db.writer();
-// @ts-expect-error remotes belong to the worker
-db.remote({});
+// @ts-expect-error connections belong to the worker
+db.connect({} as never);
 // @ts-expect-error an unknown member
 db.issues.where({ nope: 1 });
 // @ts-expect-error no table

@@ -24,7 +24,7 @@ export interface TracedWatch {
   readonly longestMs: number;
 }
 
-/** A remote, or an app's own server. */
+/** A connection to a bucket, or to an app's own server. */
 export interface TracedLink {
   readonly name: string;
   /** The status of its loop, if it has one. */

@@ -1,7 +1,8 @@
 /** Measures calls of handles, from the call to the end of their promise, or of the loop over their rows. */
 
-import type { Link, Store } from 'hedgerow';
+import type { Store } from 'hedgerow';
 import { HedgerowError } from 'hedgerow/kit';
+import type { BucketConnection } from 'hedgerow/sync';
 import { replaceMethod } from './replace-method.js';
 import type { Bars, Details } from './timing-recorder.js';
 
@@ -19,6 +20,7 @@ export const STORE_CALLS: TimedMethods<Store> = {
   at: 1,
   clear: 1,
   close: 1,
+  connect: 1,
   count: 1,
   delete: 1,
   deleteMany: 1,
@@ -30,7 +32,6 @@ export const STORE_CALLS: TimedMethods<Store> = {
   put: 1,
   putMany: 1,
   rank: 1,
-  remote: 1,
   scan: 1,
   transaction: 1,
   update: 1,
@@ -46,17 +47,19 @@ export const NAMESPACE_CALLS: {
   backup: { export: 1 },
 };
 
-export const LINK_CALLS: TimedMethods<Link> = {
+export const LINK_CALLS: TimedMethods<BucketConnection> = {
   close: 1,
   collect: 1,
   conflicts: 1,
   forgetConflicts: 1,
   isPending: 1,
+  pendingCount: 1,
   prefetch: 1,
   pull: 1,
   push: 1,
   repair: 1,
   rejoin: 1,
+  stop: 1,
 };
 
 const MAX_WORDS = 80;

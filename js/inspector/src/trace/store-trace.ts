@@ -91,7 +91,7 @@ export class StoreTrace implements TracedStore {
     const addHandle = (name: string, result: unknown) => {
       if (!this.#handles.has(db)) return;
       if (name === 'branches.open') this.#add(result as Store);
-      if (name === 'remote') this.#links.add(result as object);
+      if (name === 'connect') this.#links.add(result as never);
     };
     const all = [
       this.#calls.measure(db, STORE_CALLS, addHandle),

@@ -1,13 +1,13 @@
-/** The remotes that a handle has opened, and the loops that keep them in sync. */
+/** The connections that a handle has opened, and their states. */
 
 import type { TracedLink } from './cross-window-trace-types.js';
 import { LINK_CALLS, MeasuredCalls } from './measured-calls.js';
-import { replaceMethod } from './replace-method.js';
 import type { Bars } from './timing-recorder.js';
 
-/** The members that a trace reads of a link to a remote, or to an app's own server. */
+/** The members that a trace reads of a connection. */
 interface ObservedLink {
-  readonly name?: unknown;
+  readonly name: string;
+  readonly state: { readonly status: string };
   readonly traffic?: {
     readonly requests: number;
     readonly sentBytes: number;
@@ -15,14 +15,8 @@ interface ObservedLink {
   };
 }
 
-/** An app's own server has no name. */
-const titleOf = ({ name }: ObservedLink) => (typeof name === 'string' ? name : 'own server');
-
 export class Links {
-  readonly #all = new Map<
-    ObservedLink,
-    { readonly state?: { readonly status?: string } } | undefined
-  >();
+  readonly #all = new Set<ObservedLink>();
   readonly #undo: (() => void)[] = [];
   readonly #bars: Bars;
 
@@ -31,27 +25,21 @@ export class Links {
   }
 
   add(link: ObservedLink): void {
-    this.#all.set(link, undefined);
+    this.#all.add(link);
     const onResult = (name: string) => {
       if (name === 'close') this.#all.delete(link);
     };
-    this.#undo.push(
-      new MeasuredCalls(this.#bars, `${titleOf(link)}.`).measure(link, LINK_CALLS, onResult),
-      replaceMethod(link, 'sync', (sync) => (...args) => {
-        const loop = sync(...args);
-        this.#all.set(link, loop as object);
-        return loop;
-      }),
-    );
+    const calls = new MeasuredCalls(this.#bars, `${link.name}.`);
+    this.#undo.push(calls.measure(link, LINK_CALLS, onResult));
   }
 
   list(): TracedLink[] {
-    return [...this.#all].map(([link, loop]) => ({
-      name: titleOf(link),
-      status: loop?.state?.status ?? 'no loop',
-      requests: link.traffic?.requests,
-      sentBytes: link.traffic?.sentBytes,
-      receivedBytes: link.traffic?.receivedBytes,
+    return [...this.#all].map(({ name, state, traffic }) => ({
+      name,
+      status: state.status,
+      requests: traffic?.requests,
+      sentBytes: traffic?.sentBytes,
+      receivedBytes: traffic?.receivedBytes,
     }));
   }
 

@@ -2,7 +2,7 @@
 
 import { remoteKeys, signedRemote, signingKeys } from 'hedgerow/encryption';
 import { builtin, type RemoteEncryption, unhex } from 'hedgerow/kit';
-import type { Remote } from 'hedgerow/remote';
+import type { Remote } from 'hedgerow/sync';
 
 interface Process {
   readonly argv: readonly string[];

@@ -1,8 +1,8 @@
 /** Runs `npx @hedgerow/server clone`, `publish` and `mend`: between a store in SQLite and a remote. */
 
 import { sqlite } from '@hedgerow/sqlite';
-import { open, type SyncProgress } from 'hedgerow';
-import type { Remote } from 'hedgerow/remote';
+import { open } from 'hedgerow';
+import { type BucketConnection, bucket, type Remote, type SyncProgress } from 'hedgerow/sync';
 import {
   encryption,
   folderAt,
@@ -60,7 +60,7 @@ function bar(fraction: number): string {
 }
 
 type CopyTransfer = (
-  link: Awaited<ReturnType<Awaited<ReturnType<typeof open>>['remote']>>,
+  link: BucketConnection,
   how: {
     readonly onProgress: (progress: SyncProgress) => void;
   },
@@ -102,7 +102,7 @@ async function withLink(job: Job, work: CopyTransfer): Promise<void> {
   const line = progressLine();
   try {
     // To the store, each place is a remote of its own.
-    const link = await db.remote(remote, options);
+    const link = await db.connect(bucket(remote, options));
     const told = await work(link, { onProgress: line.tell });
     line.end();
     console.log(`${told}; ${(await db.count()).toLocaleString('en')} rows in all`);

@@ -1,5 +1,6 @@
 /** Runs `npx @hedgerow/server collect`: deletes what a remote no longer needs. */
-import { memory, open, type RemoteAmount } from 'hedgerow';
+import { memory, open } from 'hedgerow';
+import { bucket, type CollectResult } from 'hedgerow/sync';
 import { encryption, parseArguments, UsageError } from './arguments-and-environment.js';
 import { ADDRESS, checkThere, remoteAt, S3_USAGE } from './remote-at-address.js';
 
@@ -14,7 +15,7 @@ ${S3_USAGE}`;
 
 const DAY_MS = 86_400_000;
 
-const describeAmount = ({ objects, bytes }: RemoteAmount): string =>
+const describeAmount = ({ objects, bytes }: CollectResult['live']): string =>
   `${objects.toLocaleString('en')} objects (${(bytes / 1e6).toFixed(1)} MB)`;
 
 export async function runCollect(args: readonly string[]): Promise<void> {
@@ -26,7 +27,7 @@ export async function runCollect(args: readonly string[]): Promise<void> {
   await checkThere(place, remote);
   const db = await open('collect', { storage: memory() });
   try {
-    const link = await db.remote(remote, { encryption: encryption() });
+    const link = await db.connect(bucket(remote, { encryption: encryption() }));
     const { deleted, waiting, live, missing } = await link.collect({ graceMs: days * DAY_MS });
     console.log(
       `deleted ${describeAmount(deleted)}; ${describeAmount(waiting)} wait; ${describeAmount(live)} are in use`,

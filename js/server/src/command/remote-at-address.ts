@@ -1,8 +1,7 @@
 /** Makes the remote at an address; no other file makes one from the arguments of a command. */
 
 import type { FetchFunction } from 'hedgerow/kit';
-import { httpRemote, type Remote } from 'hedgerow/remote';
-import { s3Remote } from 'hedgerow/s3';
+import { httpRemote, type Remote, s3Remote } from 'hedgerow/sync';
 import { folderRemote } from '../folder/folder-remote.js';
 import {
   applySigningKeys,

@@ -7,7 +7,7 @@
  */
 
 import { goneFault, remoteFault } from 'hedgerow/kit';
-import type { RemoteHead, Swap } from 'hedgerow/remote';
+import type { RemoteHead, Swap } from 'hedgerow/sync';
 import { type Files, unless } from './folder-files.js';
 
 /** Number of newest states that stay. */

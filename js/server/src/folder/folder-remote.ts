@@ -9,7 +9,7 @@ import {
   type RemoteHead,
   type RemoteOptions,
   type Swap,
-} from 'hedgerow/remote';
+} from 'hedgerow/sync';
 import { Files, fileFault, unless } from './folder-files.js';
 import { FolderHeads } from './folder-heads.js';
 

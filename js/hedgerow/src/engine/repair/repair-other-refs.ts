@@ -34,14 +34,15 @@ export async function repairOthers(
 }
 
 /**
- * Reports whether a ref is a fork, or a link's copy of its remote. Links begin these again; only this store has a log.
+ * Reports whether a ref is a fork, or a connection's copy of its remote. Connections begin these again; only this store
+ * has a log.
  */
 function isOfLink(ref: string): boolean {
   const isRemote = ref.startsWith(BRANCH_REF + REMOTE_BRANCHES) && !ref.endsWith(CONFLICTS_END);
   return isRemote || ref.startsWith(FORK_REF);
 }
 
-/** Deletes a link's copy; a fork becomes the commit without rows, so that its branch still has a parent. */
+/** Deletes a connection's copy; a fork becomes the commit without rows, so that its branch still has a parent. */
 async function forget(
   { host: { segments } }: Inspection,
   faults: RefFaults,

@@ -32,8 +32,8 @@ export type ChunkMender = (
 export interface RepairedRef extends RefFaults {
   /**
    * `back`: a branch of the app went back to its newest sound commit. `salvaged`: it keeps its readable rows.
-   * `forgotten`: a link's copy of its remote was deleted, and the link begins again; or a branch lost its fork, and its
-   * next merge finds no common history.
+   * `forgotten`: a connection's copy of its remote was deleted, and the connection begins again; or a branch lost its
+   * fork, and its next merge finds no common history.
    */
   readonly done: 'back' | 'salvaged' | 'forgotten';
   /** As in `RepairResult`; 0 for a forgotten ref. */

@@ -87,7 +87,7 @@ export interface Verification {
   readonly remoteRows: number;
   /** Faults of rows in the order of keys, then faults of indexes, then faults of sum trees. */
   readonly faults: readonly ChunkFault[];
-  /** The other refs that have faults: branches, their forks, and the copies that links keep of remotes. */
+  /** The other refs that have faults: branches, their forks, and the copies that connections keep of remotes. */
   readonly others: readonly RefFaults[];
   /** All malformed tables, and the damaged ones of the segments that were read. */
   readonly segmentFaults: readonly SegmentFault[];

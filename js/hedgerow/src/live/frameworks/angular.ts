@@ -3,6 +3,7 @@
  * signals or functions; signals that these read are followed.
  */
 import type { Signal } from '@angular/core';
+import type { ConnectionState } from '../../sync/link/connection-state.js';
 import type {
   LiveCountRange,
   LiveCountState,
@@ -15,6 +16,7 @@ import type {
   Watchable,
 } from '../types.js';
 import { createAngularState, type Within } from './angular-state.js';
+import { CONNECTION, type ObservableConnection } from './observed-connection.js';
 import { type Args, COUNT, ROW, ROWS } from './observed-query.js';
 import type { Entry, LiveIndexEntry, MaybeGetter, Nullish } from './types.js';
 
@@ -72,4 +74,15 @@ export function injectLiveCount(
 ): Signal<LiveCountState>;
 export function injectLiveCount(...args: Args): Signal<unknown> {
   return createAngularState(injectLiveCount, COUNT, args);
+}
+
+/**
+ * Returns the state of a connection (`db.connect`), and follows its changes. Without a connection, and on a server, it is `stopped`.
+ */
+export function injectConnection<State extends ConnectionState>(
+  connection: MaybeGetter<ObservableConnection<State> | Nullish>,
+  within?: Within,
+): Signal<State>;
+export function injectConnection(...args: Args): Signal<unknown> {
+  return createAngularState(injectConnection, CONNECTION, args);
 }

@@ -3,6 +3,7 @@
  * Hooks for React 18 and later: lists, rows and counts that are kept up to date. A component renders again only when a
  * part that it shows has changed. Arguments are compared by value: each render may make new ones.
  */
+import type { ConnectionState } from '../../sync/link/connection-state.js';
 import type {
   LiveCountRange,
   LiveCountState,
@@ -14,6 +15,7 @@ import type {
   LiveTable,
   Watchable,
 } from '../types.js';
+import { CONNECTION, type ObservableConnection } from './observed-connection.js';
 import { type Args, COUNT, ROW, ROWS } from './observed-query.js';
 import { useLiveState, useReady } from './react-state.js';
 import type { Entry, LiveIndexEntry, Nullish } from './types.js';
@@ -83,4 +85,13 @@ export function useLiveRowSuspense<Value = unknown>(
 ): LiveRowState<Value>;
 export function useLiveRowSuspense(...args: Args): unknown {
   return useReady(ROW, args);
+}
+
+/**
+ * Returns the state of a connection (`db.connect`), and follows its changes. Without a connection, and on a server, it is `stopped`.
+ */
+export function useConnection<State extends ConnectionState>(
+  connection: ObservableConnection<State> | Nullish,
+): State {
+  return useLiveState(CONNECTION, [connection]) as State;
 }

@@ -2,9 +2,10 @@
  * Lists, rows and counts for Solid, kept up to date until their owner is disposed. Arguments may be functions; signals
  * that these read are followed.
  */
+import { CONNECTION } from './observed-connection.js';
 import { COUNT, ROW, ROWS } from './observed-query.js';
 import { createSolidState } from './solid-state.js';
-import type { UseLive, UseLiveCount, UseLiveRow } from './types.js';
+import type { UseConnection, UseLive, UseLiveCount, UseLiveRow } from './types.js';
 
 /**
  * Returns the rows of a query, or of a range of a store or a branch, and follows their changes. The state is `loading`
@@ -20,3 +21,9 @@ export const useLiveRow: UseLiveRow = (...args: unknown[]) => createSolidState(R
 
 /** Counts the rows of a query, whatever its `offset` and `limit`, or of a range. */
 export const useLiveCount: UseLiveCount = (...args: unknown[]) => createSolidState(COUNT, args);
+
+/**
+ * Returns the state of a connection (`db.connect`), and follows its changes. Without a connection, and on a server, it is `stopped`.
+ */
+export const useConnection: UseConnection = (...args: unknown[]) =>
+  createSolidState(CONNECTION, args) as never;

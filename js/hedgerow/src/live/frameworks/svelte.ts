@@ -2,9 +2,10 @@
  * Lists, rows and counts for Svelte 5, kept up to date as long as a template or an effect shows them. Arguments may be
  * functions; state that these read is followed. Works in plain JavaScript, within components and outside.
  */
+import { CONNECTION } from './observed-connection.js';
 import { COUNT, ROW, ROWS } from './observed-query.js';
 import { createSvelteState } from './svelte-state.js';
-import type { UseLive, UseLiveCount, UseLiveRow } from './types.js';
+import type { UseConnection, UseLive, UseLiveCount, UseLiveRow } from './types.js';
 
 /**
  * Returns the rows of a query, or of a range of a store or a branch, and follows their changes. The state is `loading`
@@ -20,3 +21,9 @@ export const useLiveRow: UseLiveRow = (...args: unknown[]) => createSvelteState(
 
 /** Counts the rows of a query, whatever its `offset` and `limit`, or of a range. */
 export const useLiveCount: UseLiveCount = (...args: unknown[]) => createSvelteState(COUNT, args);
+
+/**
+ * Returns the state of a connection (`db.connect`), and follows its changes. Without a connection, and on a server, it is `stopped`.
+ */
+export const useConnection: UseConnection = (...args: unknown[]) =>
+  createSvelteState(CONNECTION, args) as never;

@@ -1,6 +1,7 @@
 /** The types of the arguments and results of bindings. */
 
 import type { SecondaryKey } from '../../core/indexes/index-entries.js';
+import type { ConnectionState } from '../../sync/link/connection-state.js';
 import type {
   LiveCountRange,
   LiveCountState,
@@ -12,6 +13,7 @@ import type {
   LiveTable,
   Watchable,
 } from '../types.js';
+import type { ObservableConnection } from './observed-connection.js';
 
 /** An argument that is not there yet, such as a store that is being opened. */
 export type Nullish = null | undefined;
@@ -60,3 +62,8 @@ export interface UseLiveCount {
     range?: MaybeGetter<LiveCountRange | undefined>,
   ): LiveCountState;
 }
+
+/** See `useConnection`. */
+export type UseConnection = <State extends ConnectionState>(
+  connection: MaybeGetter<ObservableConnection<State> | Nullish>,
+) => State;

@@ -3,6 +3,7 @@
  * may be refs or getters.
  */
 import type { ComputedRef, MaybeRefOrGetter } from 'vue';
+import type { ConnectionState } from '../../sync/link/connection-state.js';
 import type {
   LiveCountRange,
   LiveCountState,
@@ -14,6 +15,7 @@ import type {
   LiveTable,
   Watchable,
 } from '../types.js';
+import { CONNECTION, type ObservableConnection } from './observed-connection.js';
 import { type Args, COUNT, ROW, ROWS } from './observed-query.js';
 import type { Entry, LiveIndexEntry, Nullish } from './types.js';
 import { createVueState } from './vue-state.js';
@@ -63,4 +65,13 @@ export function useLiveCount(
 ): ComputedRef<LiveCountState>;
 export function useLiveCount(...args: Args): ComputedRef<unknown> {
   return createVueState(COUNT, args);
+}
+
+/**
+ * Returns the state of a connection (`db.connect`), and follows its changes. Without a connection, and on a server, it is `stopped`.
+ */
+export function useConnection<State extends ConnectionState>(
+  connection: MaybeRefOrGetter<ObservableConnection<State> | Nullish>,
+): ComputedRef<State> {
+  return createVueState(CONNECTION, [connection]);
 }

@@ -12,6 +12,8 @@ import type { WatchOptions } from '../../engine/watch/watcher-types.js';
 import type { IngestResult } from '../../engine/write/ingest.js';
 import type { PatchOperation } from '../../engine/write/patch.js';
 import type { Source } from '../../engine/write/row-source.js';
+import type { Connection } from '../../sync/link/connection.js';
+import type { Transport } from '../../sync/link/transport.js';
 import type { Snapshot } from '../snapshot.js';
 import type { Store } from '../store.js';
 import type { StoreBranches } from '../store-branches.js';
@@ -278,6 +280,7 @@ interface HistoryWith<T extends Tables> extends StoreHistory {
     body: (tx: TransactionWith<T>) => Result | PromiseLike<Result>,
     options?: CommitOptions,
   ): Promise<CommitResult<Result>>;
+  connect<C extends Connection>(transport: Transport<C, TransactionWith<T>>): Promise<C>;
 }
 
 /** The calls of a store that give handles with tables. */
@@ -291,6 +294,7 @@ interface HandleCalls<T extends Tables> extends Store {
     body: (tx: TransactionWith<T>) => Result | PromiseLike<Result>,
     options?: TransactionOptions,
   ): Promise<Result>;
+  connect<C extends Connection>(transport: Transport<C, TransactionWith<T>>): Promise<C>;
 }
 
 /** A store, or a branch, with tables. */

@@ -50,8 +50,8 @@ export interface RemoteKeysOptions {
 }
 
 /**
- * Returns the encryption for `db.remote()` and `clone()`. One object may serve all links to a remote. Without the keys,
- * the data at the remote is lost.
+ * Returns the encryption for `db.connect()` and `clone()`. One object may serve all connections to a remote. Without
+ * the keys, the data at the remote is lost.
  */
 export function remoteKeys(options: RemoteKeysOptions): RemoteEncryption {
   const { keys, place, epoch = 1 } = optionsOf('remoteKeys', options, 'keys place epoch');

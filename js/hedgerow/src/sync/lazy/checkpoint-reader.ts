@@ -18,7 +18,7 @@ import {
 import { decodeDirectory } from '../remote/format/layer-directory.js';
 import { LayerParts, type ObjectFrame } from './read-layer-directory.js';
 
-/** The parts of a link that a source needs. */
+/** The parts of a connection that a source needs. */
 export type SourceContext = Pick<
   SyncContext,
   'remote' | 'remoteBranch' | 'scope' | 'tools' | 'heads' | 'refs' | 'shared'
@@ -47,7 +47,7 @@ interface CachedFrame {
 
 export class CheckpointReader {
   readonly #context: SourceContext;
-  /** Its own `Heads`: the link needs the other one for pulls and pushes. */
+  /** Its own `Heads`: the connection needs the other one for pulls and pushes. */
   readonly #heads: Heads;
   readonly #directories = new Map<string, Promise<LayerParts>>();
   readonly #frames = new Map<string, CachedFrame>();

@@ -1,17 +1,21 @@
-/** Opens the link of a store that is only partly here. */
+/** Connects a store that is only partly here. */
 
 import { HedgerowError } from '../../base/errors.js';
-import type { Link } from '../link/link.js';
+import type { BucketConnection } from '../link/bucket-connection.js';
 import type { SyncParts } from '../link/link-context.js';
 import type { SyncHost } from '../link/linked-store-types.js';
-import { contextOf, createLink, type LinkOptions } from '../link/open-link.js';
+import {
+  type BucketOptions,
+  contextOf,
+  createBucketConnection,
+} from '../link/open-bucket-connection.js';
 import type { Remote } from '../remote/remote.js';
 import { Fetcher } from './fetcher.js';
 import type { LazySegments } from './lazy-segments.js';
 import { PartialReplica } from './partial-replica.js';
 import { separateRemoteLoads } from './split-local-and-remote-loads.js';
 
-/** The argument of `db.remote`, in the place of a remote, for a clone that is only partly here. */
+/** The remote of a transport, for a clone that is only partly here. */
 export class LazyRemote {
   readonly remote: Remote;
   readonly segments: LazySegments;
@@ -26,12 +30,12 @@ export class LazyRemote {
   }
 }
 
-/** Links a store, has reads fetch what is not here, and begins an empty store. */
+/** Connects a store, has reads fetch what is not here, and begins an empty store. */
 export async function openLazy(
   host: SyncHost,
   lazy: LazyRemote,
-  options: LinkOptions,
-): Promise<Link> {
+  options: BucketOptions,
+): Promise<BucketConnection> {
   const { shared } = host;
   if (shared.host.indexes.all.length > 0 || shared.host.sums !== undefined) {
     const message =
@@ -41,7 +45,7 @@ export async function openLazy(
   // A landing compares with all tables, so the core needs all of them.
   await shared.host.complete();
   const makeReplica = (parts: SyncParts) => new PartialReplica(parts);
-  const link = await createLink(host, lazy.remote, options, {}, makeReplica);
+  const link = await createBucketConnection(host, lazy.remote, options, {}, makeReplica);
   const { tools, replica } = contextOf(link);
   const partial = replica as PartialReplica;
   const fetcher = new Fetcher(shared, lazy.segments, partial.source, tools.hash);

@@ -45,7 +45,8 @@ export class PartialReplica implements Replica {
   async begin(job: SyncJob): Promise<boolean> {
     const { refs, heads, local, durability } = this.#parts;
     const state = await refs.look();
-    // A link that begins again may have rows here that are newer than the checkpoint: a pull merges them with the head.
+    // A connection that begins again may have rows here that are newer than the checkpoint: a pull merges them with the
+    // head.
     if (!sameBytes(state.origin, EMPTY_COMMIT) || local.head.rows > 0) return true;
     const seen = await heads.latest(state, job.signal);
     if (seen === undefined || !isWorth(seen.head.checkpoint)) return false;

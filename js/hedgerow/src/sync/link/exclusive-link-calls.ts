@@ -1,4 +1,4 @@
-/** Runs the calls of a link one after the other, in this tab and in others. */
+/** Runs the calls of a connection one after the other, in this tab and in others. */
 
 import { checkSignal } from '../../base/abort-signal.js';
 import type { SyncHost } from './linked-store-types.js';

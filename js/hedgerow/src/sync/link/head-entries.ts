@@ -5,7 +5,7 @@ import type { HeadObjects } from './head-objects.js';
 import type { LinkState, Moves } from './link-state.js';
 import type { SeenHead } from './remote-head-reader.js';
 
-/** A head, the state of the link before it came, and the rows that the branch of the remote has in that state. */
+/** A head, the state of the connection before it came, and the rows that the branch of the remote has in that state. */
 export interface HeadUpdate {
   readonly state: LinkState;
   readonly seen: SeenHead;

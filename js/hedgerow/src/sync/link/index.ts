@@ -1,3 +1,7 @@
-/** The entry of sync: one file, which the first call of `db.remote` loads. */
-export { type Link, loadParts } from './link.js';
-export { contextOf, createLink, type LinkOptions } from './open-link.js';
+/** The code of a bucket: one file, which the first connection to one loads. */
+export { type BucketConnection, loadParts } from './bucket-connection.js';
+export {
+  type BucketOptions,
+  contextOf,
+  createBucketConnection,
+} from './open-bucket-connection.js';

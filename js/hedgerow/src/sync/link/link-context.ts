@@ -67,7 +67,7 @@ export interface Replica {
 /** One remote of one branch, with its replica. */
 export interface SyncContext extends SyncParts {
   readonly replica: Replica;
-  /** Makes the mender, which fetches damaged chunks. The maker of the link loads it. */
+  /** Makes the mender, which fetches damaged chunks. The maker of the connection loads it. */
   mender?: (() => Promise<ChunkMender>) | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The state of a link: what a store remembers of a remote, in refs. It moves in one transaction with the commits that
- * it describes: a crash leaves both or neither. Some refs name no commit:
+ * The state of a connection: what a store remembers of a remote, in refs. It moves in one transaction with the commits
+ * that it describes: a crash leaves both or neither. Some refs name no commit:
  *
  *     seen  BLAKE3 of the last head that was seen : 32
  *     ids   id of the repository : 16 | id of this writer : 16
@@ -99,6 +99,11 @@ export class SyncRefs {
   /** Returns the bytes of a ref, as `look` has found them. */
   bytes(name: keyof Names): Uint8Array | undefined {
     return this.#refs.get(this.names[name])?.commitBytes;
+  }
+
+  /** Whether a head was seen, as `look` has found. */
+  get hasSeen(): boolean {
+    return this.bytes('origin') !== undefined && this.bytes('turn')?.some(Boolean) === true;
   }
 
   /** Reads all refs. Without the rows of the remote, its seen head does not count, as before the first pull. */

@@ -1,4 +1,4 @@
-/** Makes branches that a link keeps for itself. */
+/** Makes branches that a connection keeps for itself. */
 import { FORMAT } from '../../base/limits.js';
 import { firstGeneration } from '../../engine/history/branch-refs.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';

@@ -1,6 +1,6 @@
 /**
- * Begins a link: makes its refs, and resets the refs that cannot be read. The remote has all that a reset loses, so no
- * call has to fail.
+ * Begins a connection: makes its refs, and resets the refs that cannot be read. The remote has all that a reset loses,
+ * so no call has to fail.
  */
 
 import { sameBytes } from '../../base/bytes.js';
@@ -11,9 +11,9 @@ import type { Durability } from '../../storage/segment-store.js';
 import type { Moves, SyncRefs } from './link-state.js';
 
 /**
- * A ref that a link has reset. After `origin` the link is like a new one: the next pull brings all rows of the remote,
- * and merges them. After `fork` that pull also merges, as if both sides had no common state. A reset of the others
- * costs only time.
+ * A ref that a connection has reset. After `origin` the connection is like a new one: the next pull brings all rows of
+ * the remote, and merges them. After `fork` that pull also merges, as if both sides had no common state. A reset of the
+ * others costs only time.
  */
 export type ResetRef = (typeof COMMITS)[number];
 
@@ -21,7 +21,7 @@ const COMMITS = ['origin', 'fork', 'pushing', 'landing', 'checkpoint'] as const;
 /** Most tries, while other tabs move the refs. */
 const MAX_TRIES = 20;
 
-/** Makes the refs of a link that are missing or cannot be read. Resolves to the refs that it has reset. */
+/** Makes the refs of a connection that are missing or cannot be read. Resolves to the refs that it has reset. */
 export async function beginLink(
   shared: SharedStore,
   refs: SyncRefs,
@@ -34,10 +34,13 @@ export async function beginLink(
     if (refs.bytes('origin') === undefined && refs.bytes('turn')) lost.unshift('origin');
     if (await refs.move(beginnings(refs, lost), durability)) return lost;
   }
-  throw new HedgerowError('conflict', `another tab moved the link ${MAX_TRIES} times: try again`);
+  throw new HedgerowError(
+    'conflict',
+    `another tab moved the connection ${MAX_TRIES} times: try again`,
+  );
 }
 
-/** Finds the refs of a link whose commits do not open. */
+/** Finds the refs of a connection whose commits do not open. */
 async function unreadable(shared: SharedStore, refs: SyncRefs): Promise<ResetRef[]> {
   const sound: Uint8Array[] = [EMPTY_COMMIT];
   const lost: ResetRef[] = [];
@@ -75,7 +78,7 @@ function isDamage(cause: unknown): boolean {
   );
 }
 
-/** Returns the moves that begin a new link, or reset each ref of `lost`. */
+/** Returns the moves that begin a new connection, or reset each ref of `lost`. */
 function beginnings(refs: SyncRefs, lost: readonly ResetRef[]): Moves {
   const [isGone, noFork] = [refs.bytes('origin') === undefined, refs.bytes('fork') === undefined];
   const isNew = isGone || lost.includes('origin');

@@ -31,12 +31,15 @@ export async function rejoin(context: SyncContext, keep: Keep, job: SyncJob): Pr
     }
     if (await forget(context, keep)) return pull(context, job);
   }
-  throw new HedgerowError('conflict', `another tab moved the link ${MAX_TRIES} times: try again`);
+  throw new HedgerowError(
+    'conflict',
+    `another tab moved the connection ${MAX_TRIES} times: try again`,
+  );
 }
 
 /**
- * Begins the link again, in one move. The fork decides which rows count as changes of this side in a merge: all local
- * rows, or no rows.
+ * Begins the connection again, in one move. The fork decides which rows count as changes of this side in a merge: all
+ * local rows, or no rows.
  */
 async function forget({ refs, local, shared, durability }: SyncContext, keep: Keep) {
   await shared.queueWork(() => local.refresh());

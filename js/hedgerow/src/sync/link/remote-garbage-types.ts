@@ -17,7 +17,8 @@ export interface CollectResult {
   readonly kept: RemoteAmount;
   /**
    * Objects that a head names and the remote lacks: new devices cannot clone until a device that has all rows calls
-   * `link.repair({ remote: true })`. While any is missing, a collection deletes no object, since a person may need it.
+   * `connection.repair({ remote: true })`. While any is missing, a collection deletes no object, since a person may
+   * need it.
    */
   readonly missing: readonly string[];
 }

@@ -3,9 +3,9 @@
 import { notify } from '../../base/call-callback-safely.js';
 import { HedgerowError } from '../../base/errors.js';
 import { collectRemote, isRemoteCollectionDue } from './collect-remote-garbage.js';
+import type { BucketStartOptions } from './connection-state.js';
 import type { SyncContext } from './link-context.js';
 import type { CollectOptions, CollectResult } from './remote-garbage-types.js';
-import type { SyncOptions } from './sync-loop.js';
 
 const GRACE_MS = 7 * 86_400_000;
 const MIN_GRACE_MS = 3_600_000;
@@ -28,17 +28,23 @@ export async function collectNow(
 /** Collects for a loop if it is time, and reports the outcome. Resolves to whether to look again later. */
 export async function collectIfDue(
   context: SyncContext,
-  { collect: wanted, onCollect }: SyncOptions,
+  {
+    collect: wanted,
+    onCollect,
+  }: {
+    readonly collect: BucketStartOptions['collect'];
+    readonly onCollect: (outcome: CollectResult | HedgerowError) => void;
+  },
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const graceMs = typeof wanted === 'object' ? wanted.graceMs : undefined;
   try {
     if (!(await isRemoteCollectionDue(context, signal))) return true;
-    notify(onCollect, await collectNow(context, { graceMs, signal }));
+    onCollect(await collectNow(context, { graceMs, signal }));
     return true;
   } catch (cause) {
     if (signal?.aborted === true || !(cause instanceof HedgerowError)) throw cause;
-    notify(onCollect, cause);
+    onCollect(cause);
     // Trying again gives no right to list or to delete.
     return cause.code !== 'remote-auth';
   }

@@ -1,66 +1,31 @@
 /** Keeps a store in sync: decides when to pull and to push, and reports its state. */
 
-import { notify } from '../../base/call-callback-safely.js';
-import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import type { PullResult, SyncJob, SyncProgress } from './link-context.js';
-import type { CollectOptions, CollectResult } from './remote-garbage-types.js';
+import type { ConnectionState, StartOptions } from './connection-state.js';
 
-/**
- * The states of a sync, as a person may see them:
- * - `waiting`: another tab syncs, and has not reported its state
- * - `syncing`: at work
- * - `synced`: the remote has all commits of this store, and the store has all of the remote
- * - `offline`: no answer comes; goes on by itself
- * - `failing`: the remote refuses, or is not what it was: see `error`. Goes on after a wait, which doubles
- */
-export type SyncStatus = 'waiting' | 'syncing' | 'synced' | 'offline' | 'failing' | 'stopped';
-
-export interface SyncState {
-  readonly status: SyncStatus;
-  /** Whether the remote lacks a commit of this store. */
-  readonly isPending: boolean;
-  readonly error: HedgerowError | undefined;
-  /** After a failure: the latest time of the next try, in milliseconds since 1970. */
-  readonly retryAt: number | undefined;
-  /** Another tab syncs, and has reported this state. */
-  readonly isElsewhere: boolean;
-}
+/** The members of the state that a loop knows. */
+export type LoopState = Omit<ConnectionState, 'isFilled'>;
 
 /** The state as tabs send it to each other: its error is a plain object. */
-type ToldState = Omit<SyncState, 'error' | 'isElsewhere'> & {
+type ToldState = Omit<LoopState, 'error' | 'isLeader'> & {
   readonly error: Pick<HedgerowError, 'code' | 'message' | 'status'> | undefined;
 };
 
-const FIRST_STATE: SyncState = {
+export const FIRST_STATE: LoopState = {
   status: 'waiting',
   isPending: false,
+  isLeader: false,
   error: undefined,
   retryAt: undefined,
-  isElsewhere: false,
 };
 
 /** Returns whether `other` has all members of `one`. */
 export const isSameState = <State extends object>(one: State, other: Partial<State> | undefined) =>
   Object.entries(one).every(([name, value]) => other?.[name as keyof State] === value);
 
-export interface SyncOptions {
-  /** Longest time between two pulls, in milliseconds, from 1,000; 60,000 by default. */
-  readonly everyMs?: number | undefined;
-  /** Shortest time between two pushes, in milliseconds; 1,000 by default. Commits between them go together. */
-  readonly pauseMs?: number | undefined;
-  /** Subscribes to news of the remote by calls of `poke`; returns a function that unsubscribes. See `serverPokes`. */
-  readonly pokes?: ((poke: () => void) => () => void) | undefined;
-  /** Called with the first state, which is `waiting`, soon after the call; then with each change. */
-  readonly onState?: ((state: SyncState) => void) | undefined;
-  /** Called when rows have come in, or conflicts were decided: by a pull, or by the pulls of a push. */
-  readonly onPull?: ((result: PullResult) => void) | undefined;
-  /** Called as packs come and go, like `onProgress` of `pull` and `push`. */
-  readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
-  /** Whether this device collects the garbage of the remote about once a day: see `collect`. Not by default. */
-  readonly collect?: boolean | Pick<CollectOptions, 'graceMs'> | undefined;
-  /** Called after each such collection. An error of it does not disturb the sync. */
-  readonly onCollect?: ((outcome: CollectResult | HedgerowError) => void) | undefined;
+/** A call of the loop. */
+interface LoopJob {
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The result of one round. */
@@ -70,11 +35,11 @@ export interface RoundResult {
   readonly isPending: boolean;
 }
 
-/** The link, as a loop uses it. */
+/** The connection, as its loop uses it. */
 export interface LoopHost {
   isPending(): Promise<boolean>;
   /** Pushes if something is pending, and else pulls if `mustPull`: always, except after a commit when all was well. */
-  work(isPending: boolean, mustPull: boolean, job: SyncJob): Promise<RoundResult>;
+  work(isPending: boolean, mustPull: boolean, job: LoopJob): Promise<RoundResult>;
   onCommit(listener: () => void): () => void;
   /**
    * Runs the loop in one tab at a time. `lost` is aborted when another one has taken over. While this tab waits, passes
@@ -89,6 +54,8 @@ export interface LoopHost {
   say(told: unknown): void;
   /** Pokes the tab at work. */
   pass(): void;
+  /** Hears that the state has changed. */
+  show(): void;
   readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
   readonly chance: () => number;
 }
@@ -105,12 +72,13 @@ interface Retry {
   readonly heldMs: number;
 }
 
-/** The loop that keeps a store in sync. Made by `link.sync()`. */
+/** The loop that keeps a store in sync. `connection.start()` makes it. */
 export class SyncLoop {
   readonly #host: LoopHost;
-  readonly #options: SyncOptions;
+  #options: StartOptions;
   readonly #controller = new AbortController();
-  readonly #undo: (() => void)[] = [];
+  #unsubscribe: () => void = () => {};
+  #unfollow: () => void = () => {};
   #state = FIRST_STATE;
   #retryMs = FIRST_RETRY_MS;
   /** Ends the wait. */
@@ -125,29 +93,36 @@ export class SyncLoop {
   readonly over: Promise<void>;
   #isOver = false;
 
-  constructor(host: LoopHost, options: SyncOptions) {
+  constructor(host: LoopHost, options: StartOptions) {
     this.#host = host;
-    this.#options = optionsOf(
-      'sync',
-      options,
-      'everyMs pauseMs pokes onState onPull onProgress collect onCollect',
-    );
-    for (const ms of [options.everyMs, options.pauseMs]) {
-      if (ms === undefined || (typeof ms === 'number' && ms >= 0)) continue;
-      throw new HedgerowError('invalid-argument', 'sync: everyMs and pauseMs are milliseconds');
-    }
+    this.#options = options;
     this.over = this.#begin().finally(() => {
       this.#isOver = true;
-      this.#tell({ status: 'stopped', retryAt: undefined, isElsewhere: false });
+      this.#tell({ status: 'stopped', retryAt: undefined, isLeader: false });
     });
   }
 
-  get state(): SyncState {
+  get state(): LoopState {
     return this.#state;
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
+  /** Whether it has ended, or is about to. */
+  get isEnding(): boolean {
+    return this.#isOver || this.#signal.aborted;
+  }
+
+  /** Takes other options, and begins a round. */
+  take(options: StartOptions): void {
+    const { subscribe } = this.#options;
+    this.#options = options;
+    if (this.#isAtWork && options.subscribe !== subscribe) this.#subscribe();
+    this.poke();
+  }
+
+  /** Subscribes to news of the other side, in the place of an earlier subscription. */
+  #subscribe(): void {
+    this.#unsubscribe();
+    this.#unsubscribe = this.#options.subscribe?.(this.poke) ?? (() => {});
   }
 
   /** Pulls and pushes now, in the tab that syncs. */
@@ -176,18 +151,18 @@ export class SyncLoop {
   }
 
   /** Changes the state, and reports it; returns whether it has changed. */
-  #tell(change: Partial<SyncState>): boolean {
+  #tell(change: Partial<ConnectionState>): boolean {
     const state = { ...this.#state, ...change };
     if (isSameState(state, this.#state)) return false;
     this.#state = state;
-    if (this.#options.onState) notify(this.#options.onState, state);
+    this.#host.show();
     return true;
   }
 
   /** Changes the state of this tab, which is at work, and sends it to the others. */
-  #work(change: Partial<SyncState>): void {
-    if (!this.#tell({ retryAt: undefined, ...change, isElsewhere: false })) return;
-    const { isElsewhere: _, error, ...state } = this.#state;
+  #work(change: Partial<ConnectionState>): void {
+    if (!this.#tell({ retryAt: undefined, ...change, isLeader: true })) return;
+    const { isLeader: _, error, ...state } = this.#state;
     const { code, message, status } = error ?? {};
     this.#host.say({ ...state, error: error && { code, message, status } });
   }
@@ -201,13 +176,12 @@ export class SyncLoop {
     const isSame = before?.code === code && before?.message === message;
     const known =
       code === undefined ? undefined : new HedgerowError(code, message as string, { status });
-    this.#tell({ ...state, error: isSame ? before : known, isElsewhere: true });
+    this.#tell({ ...state, error: isSame ? before : known, isLeader: false });
   };
 
   async #begin(): Promise<void> {
-    // Not in the turn of the call: a listener may use the returned loop.
+    // Not in the turn of the call, which may have more to do.
     await null;
-    if (this.#options.onState) notify(this.#options.onState, this.#state);
     const target = globalThis as Partial<EventTarget> & { document?: Document };
     // A tab that waits listens, too: the one at work may be hidden.
     const stop = [this.#on(target, 'online'), this.#on(target.document, 'visibilitychange')];
@@ -231,7 +205,9 @@ export class SyncLoop {
       if (!this.#signal.aborted) throw cause;
     } finally {
       this.#isAtWork = false;
-      for (const undo of this.#undo.splice(0)) undo();
+      this.#unsubscribe();
+      this.#unfollow();
+      [this.#unsubscribe, this.#unfollow] = [() => {}, () => {}];
     }
     // Another tab has taken over, while this one was suspended.
     if (!this.#signal.aborted) this.#tell(FIRST_STATE);
@@ -240,11 +216,9 @@ export class SyncLoop {
   async #run(lost: AbortSignal): Promise<void> {
     this.#isAtWork = true;
     this.#lost = lost;
-    const { pokes } = this.#options;
-    if (pokes !== undefined) this.#undo.push(pokes(this.poke));
-    this.#undo.push(this.#host.onCommit(this.#noteCommit));
+    this.#subscribe();
+    this.#unfollow = this.#host.onCommit(this.#noteCommit);
     lost.addEventListener('abort', () => this.#wake());
-    const { everyMs = 60_000, pauseMs = 1000 } = this.#options;
     let waitMs = FIRST_WAIT_MS;
     while (!this.#signal.aborted && !lost.aborted) {
       const isCommit = this.#isCommit;
@@ -255,6 +229,7 @@ export class SyncLoop {
         await this.#wait(result.ms - result.heldMs, false);
         continue;
       }
+      const { everyMs = 60_000, pauseMs = 1000 } = this.#options;
       this.#retryMs = FIRST_RETRY_MS;
       waitMs = result === 'news' ? FIRST_WAIT_MS : Math.min(2 * waitMs, everyMs);
       await this.#wait(pauseMs, true);
@@ -265,13 +240,12 @@ export class SyncLoop {
 
   /** Runs one round. Resolves to the wait after a failure. */
   async #once(isCommit: boolean): Promise<'news' | 'quiet' | Retry> {
-    const { onPull, onProgress } = this.#options;
-    const job = { signal: this.#signal, onProgress, onPull };
+    const job = { signal: this.#signal };
     try {
       const isPending = await this.#host.isPending();
-      const { status, isElsewhere } = this.#state;
+      const { status, isLeader } = this.#state;
       // A look while all is well is not reported.
-      const wasWell = status === 'synced' && !isElsewhere;
+      const wasWell = status === 'synced' && isLeader;
       if (!wasWell || isPending) this.#work({ isPending, status: 'syncing' });
       const mustPull = !isCommit || !wasWell;
       const { hasNews, ...left } = await this.#host.work(isPending, mustPull, job);

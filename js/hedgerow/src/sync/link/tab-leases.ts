@@ -1,8 +1,8 @@
 /**
- * Locks of a link that a suspended tab does not keep. A browser may freeze a tab at any time, and the frozen tab keeps
- * its locks. So a waiting tab asks the holder, which answers while it is awake, and steals the lock of a silent holder.
- * The locks only decide which tab works: the work is right without them, since each swap of a head and each move of a
- * ref compares first.
+ * Locks of a connection that a suspended tab does not keep. A browser may freeze a tab at any time, and the frozen tab
+ * keeps its locks. So a waiting tab asks the holder, which answers while it is awake, and steals the lock of a silent
+ * holder. The locks only decide which tab works: the work is right without them, since each swap of a head and each
+ * move of a ref compares first.
  */
 
 import { checkSignal } from '../../base/abort-signal.js';

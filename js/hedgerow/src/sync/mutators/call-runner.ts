@@ -16,7 +16,7 @@ import { tryEdits } from '../../engine/write/try-edits.js';
 import type { RefMove } from '../../storage/segment-store.js';
 import type { EditQueue } from './queue.js';
 import { isInMutator, runMutator } from './run-mutator.js';
-import { QueueMovedError, type ServerContext } from './server-link-context.js';
+import { QueueMovedError, type ServerContext } from './server-context.js';
 import type { Mutator } from './types.js';
 
 /** The most calls of one commit. */

@@ -1,42 +1,39 @@
-/** `hedgerow/mutators`: changes made offline, and a server that decides. */
-import { type LinkableStore, linkOwnServer } from '../wire/link-app-server.js';
-import type { ServerLink } from './server-link.js';
-import type { MutatorOptions, Mutators, TransactionOf } from './types.js';
+/** The transport to a server that decides, with changes made offline. */
+import type { Transaction } from '../../engine/transaction/transaction.js';
+import type { Transport } from '../link/transport.js';
+import type { MutatorConnection } from './mutator-connection.js';
+import type { MutatorOptions, Mutators } from './types.js';
 
-export type { Progress } from '../../engine/write/ingest-result.js';
-export { type PokesOptions, serverPokes } from '../remote/server-pokes.js';
-export type { ServerLink } from './server-link.js';
+export type { MutatorConnection } from './mutator-connection.js';
 export type {
   Endpoint,
-  MergingName,
   Mutator,
-  MutatorCalls,
   MutatorOptions,
+  MutatorPull,
+  MutatorState,
   Mutators,
   PendingCall,
-  PullJob,
   PullRequest,
   PushRequest,
   RejectedCall,
   SentCall,
-  ServerPull,
   ServerReset,
-  ServerState,
-  ServerSyncOptions,
-  TransactionOf,
-  Undoable,
-  UndoResult,
 } from './types.js';
 
+export interface MutatorTransport<M extends Mutators, Tx = Transaction>
+  extends Transport<MutatorConnection<M>, Tx> {
+  readonly kind: 'mutators';
+  readonly options: MutatorOptions<M>;
+}
+
 /**
- * Binds a store to the app's own server, which speaks the push and pull of Replicache. Costs no request. From then on
+ * Returns the transport to the app's own server, which speaks the push and pull of Replicache. From the connection on,
  * the rows of the store's branch are the server's, with the calls that it has not acknowledged made on them. Other
- * writes of that branch reject with `invalid-argument`, since the next pull would undo them. Rejects with
- * `invalid-argument` for a store that has rows and was never bound.
+ * writes of that branch reject with `invalid-argument`, since the next pull would undo them. `db.connect` rejects with
+ * `invalid-argument` for a store that has rows and was never connected so.
  */
-export async function mutators<
-  Db extends LinkableStore,
-  const M extends Mutators<TransactionOf<Db>>,
->(db: Db, options: MutatorOptions<M>): Promise<ServerLink<M>> {
-  return (await linkOwnServer(db, { kind: 'mutators', wanted: options })) as ServerLink<M>;
+export function mutators<const M extends Mutators<Tx>, Tx = Transaction>(
+  options: MutatorOptions<M>,
+): MutatorTransport<M, Tx> {
+  return { kind: 'mutators', options };
 }

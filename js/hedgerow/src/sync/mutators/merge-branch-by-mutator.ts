@@ -8,7 +8,7 @@ import { holdBranch, holdSides, type Sides } from '../../engine/history/branch-r
 import { type Change, changesOf, startDiff } from '../../engine/read/decode-diff.js';
 import { blocks } from '../../engine/read/scan.js';
 import type { CallRunner } from './call-runner.js';
-import { type ServerContext, unlessMoved } from './server-link-context.js';
+import { type ServerContext, unlessMoved } from './server-context.js';
 
 /** Makes the call, and moves the fork in its commit: a later merge has only later changes. */
 export async function mergeDraft(
@@ -17,9 +17,9 @@ export async function mergeDraft(
   name: string,
   options: { readonly as: string },
 ): Promise<unknown> {
-  const { as } = optionsOf('merge', options, 'as');
+  const { as } = optionsOf('mergeDraft', options, 'as');
   if (typeof as !== 'string') {
-    throw new HedgerowError('invalid-argument', 'merge: as is the name of a mutator');
+    throw new HedgerowError('invalid-argument', 'mergeDraft: as is the name of a mutator');
   }
   const { local } = context;
   const made = await untilWon(async () => {

@@ -1,13 +1,15 @@
 /** Pulls: brings the rows of the server to its branch here, with the cookie and the ids, in one commit. */
 import { HedgerowError } from '../../base/errors.js';
+import type { Progress } from '../../engine/write/ingest-result.js';
 import { takePatch } from '../link/apply-pull-patch.js';
+import type { PullOptions } from '../link/connection-state.js';
 import { badResponse, type PullBody } from '../wire/pull-response-body.js';
 import { isBefore, isCookie, isSameCookie } from './compare-sync-cookies.js';
 import { refusalOf } from './pull-refusal.js';
 import { type EditQueue, freshRecord, type MutatorServerRecord } from './queue.js';
 import { type RefusedCall, refusedCalls, refusedIn } from './rejections.js';
-import { QueueMovedError, type ServerContext, unlessMoved } from './server-link-context.js';
-import type { PendingCall, PullJob, PullRequest } from './types.js';
+import { QueueMovedError, type ServerContext, unlessMoved } from './server-context.js';
+import type { PendingCall, PullRequest } from './types.js';
 
 /** The end of a pull: the server had news, had no news, or no longer knows this store, or another tab has pulled. */
 export type PullOutcome = 'news' | 'nothing' | 'unknown-client' | 'moved';
@@ -15,7 +17,7 @@ export type PullOutcome = 'news' | 'nothing' | 'unknown-client' | 'moved';
 /** Pulls once. It leaves everything as it was when it rejects. */
 export async function pullServerRowsOnce(
   context: ServerContext,
-  { signal, onProgress }: PullJob,
+  { signal, onProgress }: PullOptions<Progress>,
 ): Promise<PullOutcome> {
   const { shared, server, queue, wire, options, durability, maxPullBytes } = context;
   await shared.queueWork(async () => {

@@ -8,7 +8,7 @@ import { badResponse, failureIn, PAGE } from '../wire/pull-response-body.js';
 import { type PullRefusal, refusalOf } from './pull-refusal.js';
 import type { EditQueue, QueuedCall } from './queue.js';
 import { type RefusedCall, refusedCalls, refusedIn } from './rejections.js';
-import { QueueMovedError, type ServerContext, unlessMoved } from './server-link-context.js';
+import { QueueMovedError, type ServerContext, unlessMoved } from './server-context.js';
 import type { PushRequest } from './types.js';
 
 /** The most calls of one request. */

@@ -13,7 +13,7 @@ import { abandonOnError, Ingest } from '../../engine/write/ingest.js';
 import type { EditQueue } from './queue.js';
 import { failedHere } from './rejections.js';
 import { type Rejection, Replay } from './replay.js';
-import { QueueMovedError, type ServerContext, unlessMoved } from './server-link-context.js';
+import { QueueMovedError, type ServerContext, unlessMoved } from './server-context.js';
 
 /** The result of a replay. */
 export interface ReplayResult {

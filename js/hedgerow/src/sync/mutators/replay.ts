@@ -9,7 +9,7 @@ import { OwnEdits } from '../../engine/transaction/edits.js';
 import { Run } from '../../engine/transaction/transaction.js';
 import { copyOf, type QueuedCall } from './queue.js';
 import { runMutator } from './run-mutator.js';
-import type { ServerContext } from './server-link-context.js';
+import type { ServerContext } from './server-context.js';
 
 /** A call without an effect, with the reason. */
 export interface Rejection {

@@ -1,10 +1,7 @@
 /** The types of mutators: their calls, requests, options and results. */
-import type { HedgerowError } from '../../base/errors.js';
 import type { Change } from '../../engine/read/decode-diff.js';
-import type { Transaction } from '../../engine/transaction/transaction.js';
-import type { Progress } from '../../engine/write/ingest-result.js';
 import type { Durability } from '../../storage/segment-store.js';
-import type { SyncStatus } from '../link/sync-loop.js';
+import type { ConnectionState } from '../link/connection-state.js';
 import type { Endpoint, WireOptions } from '../wire/app-server-options.js';
 
 export type { Endpoint };
@@ -16,11 +13,6 @@ export type Mutator<Tx = any> = (tx: Tx, args: any) => unknown;
 /** Mutators by their names. */
 // biome-ignore lint/suspicious/noExplicitAny: a store may have tables, and so its transactions
 export type Mutators<Tx = any> = Readonly<Record<string, Mutator<Tx>>>;
-
-/** The transactions of a store, with its tables, if it has any. */
-export type TransactionOf<Db> = Db extends { transaction(body: (tx: infer Tx) => unknown): unknown }
-  ? Tx
-  : Transaction;
 
 /** The calls of mutators, typed by their arguments. */
 export type MutatorCalls<M extends Mutators> = {
@@ -127,42 +119,14 @@ export interface MutatorOptions<M extends Mutators> extends WireOptions {
   readonly onReset?: ((reset: ServerReset) => void) | undefined;
 }
 
-/** The options of a pull. */
-export interface PullJob {
-  readonly signal?: AbortSignal | undefined;
-  /** Called at most once every 16 ms as rows come, and when they are stored; not for a pull without rows. */
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-}
-
-/**
- * The state to show to a person: as for `link.sync()`, or `queued` if calls wait that the server has not acknowledged,
- * and all is well.
- */
-export interface ServerState {
-  readonly status: SyncStatus | 'queued';
-  /** Calls that the server has not acknowledged. */
-  readonly pending: number;
-  /** Whether the rows of the server have ever come: then a store without rows is empty there, too. */
-  readonly isFilled: boolean;
-  readonly error: HedgerowError | undefined;
-  /** After a failure: the latest time of the next try, in milliseconds since 1970. */
-  readonly retryAt: number | undefined;
-}
-
-/** The options that keep the store in sync with its server. */
-export interface ServerSyncOptions extends Pick<PullJob, 'onProgress'> {
-  /** Longest time between two pulls, in milliseconds; 60,000 by default. */
-  readonly everyMs?: number | undefined;
-  /** Shortest time between two pushes, in milliseconds; 1,000 by default. Calls in between go together. */
-  readonly pauseMs?: number | undefined;
-  /** Subscribes to news of the server: `poke` reports them, and the result unsubscribes. See `serverPokes`. */
-  readonly pokes?: ((poke: () => void) => () => void) | undefined;
-  /** Called with each change of the state. */
-  readonly onState?: ((state: ServerState) => void) | undefined;
+/** The state of a connection to a server with mutators. */
+export interface MutatorState extends ConnectionState {
+  /** Calls that the server has not acknowledged, also without a loop. */
+  readonly pendingCalls: number;
 }
 
 /** The result of a pull. */
-export interface ServerPull {
+export interface MutatorPull {
   /** Whether the server had news. */
   readonly hasNews: boolean;
   /** Calls that left the queue: the server has acknowledged them. */

@@ -1,4 +1,4 @@
-/** `hedgerow/remote`: the places where the copies of a store meet, and a check whether a place is fit for that. */
+/** The places where the copies of a store meet, and a check whether a place is fit for that. */
 export { HedgerowError } from '../../base/errors.js';
 export { type HttpRemoteOptions, httpRemote } from './adapters/http-remote.js';
 export { memoryRemote } from './adapters/memory-remote.js';

@@ -93,7 +93,7 @@ class Events {
 }
 
 /**
- * Returns the option `pokes` of `link.sync()`: news of the reference server at `url`, the address of `httpRemote`.
+ * Returns the option `subscribe` of `connection.start`: news of the reference server at `url`, the address of `httpRemote`.
  * Connects again by itself, after waits that double up to a minute, and then pokes, since news may have come in
  * between. Throws `unsupported` where answers of `fetch` do not stream, as in React Native.
  */

@@ -1,18 +1,11 @@
-/** `hedgerow/rest`: a server of plain rows, without mutators. */
-import { type LinkableStore, linkOwnServer } from '../wire/link-app-server.js';
-import type { RestLink } from './rest-link.js';
+/** The transport to a server of plain rows, without mutators. */
+import type { Transport } from '../link/transport.js';
+import type { RestConnection } from './rest-connection.js';
 import type { RestOptions } from './types.js';
 
-export type { Progress } from '../../engine/write/ingest-result.js';
-export type { LoggedConflict } from '../link/conflict-log.js';
-export type { ConflictPolicy } from '../link/conflict-policy.js';
-export type { PullResult } from '../link/link-context.js';
-export type { SyncLoop, SyncState, SyncStatus } from '../link/sync-loop.js';
-export { type PokesOptions, serverPokes } from '../remote/server-pokes.js';
 export type { RestPush } from './push-rows.js';
-export type { RestLink } from './rest-link.js';
+export type { RestConnection } from './rest-connection.js';
 export type {
-  PullJob,
   RefusedChange,
   RestEndpoint,
   RestOptions,
@@ -20,14 +13,18 @@ export type {
   RestPullRequest,
   RestPushed,
   RestPushRequest,
-  RestSyncOptions,
   RowChange,
 } from './types.js';
 
+export interface RestTransport extends Transport<RestConnection> {
+  readonly kind: 'rest';
+  readonly options: RestOptions;
+}
+
 /**
- * Binds a store to a server that has rows and no mutators. Costs no request. `push` sends the changes here to it, row
- * by row; `pull` brings the changes there, and merges them three-way. Rows that were here before are changes, too.
+ * Returns the transport to a server that has rows and no mutators. `push` sends the changes here to it, row by row;
+ * `pull` brings the changes there, and merges them three-way. Rows that were here before are changes, too.
  */
-export async function rest(db: LinkableStore, options: RestOptions): Promise<RestLink> {
-  return (await linkOwnServer(db, { kind: 'rest', wanted: options })) as RestLink;
+export function rest(options: RestOptions): RestTransport {
+  return { kind: 'rest', options };
 }

@@ -1,16 +1,17 @@
 /** Pulls: brings the rows of the server to its branch here, with the cookie, in one commit, and merges them. */
 
+import type { Progress } from '../../engine/write/ingest-result.js';
 import { takePatch } from '../link/apply-pull-patch.js';
+import type { PullOptions } from '../link/connection-state.js';
 import type { PullResult } from '../link/link-context.js';
 import { mergeIn } from '../link/merge-remote-rows.js';
 import { badResponse, type PullBody } from '../wire/pull-response-body.js';
-import type { RestContext } from './rest-link-context.js';
-import type { PullJob } from './types.js';
+import type { RestContext } from './rest-context.js';
 
 /** Pulls once; resolves to `undefined` if another tab was first. It leaves everything as it was when it rejects. */
 export async function pullRowsOnce(
   context: RestContext,
-  job: PullJob,
+  job: PullOptions<Progress>,
 ): Promise<PullResult | undefined> {
   if (!(await bringIn(context, job))) return undefined;
   const { pulls } = context.memo.record;
@@ -18,7 +19,10 @@ export async function pullRowsOnce(
 }
 
 /** Brings the answer to the branch of the server; resolves to `false` if another tab was first. */
-async function bringIn(context: RestContext, { signal, onProgress }: PullJob): Promise<boolean> {
+async function bringIn(
+  context: RestContext,
+  { signal, onProgress }: PullOptions<Progress>,
+): Promise<boolean> {
   const { shared, origin, memo, wire, durability, maxPullBytes } = context;
   await shared.queueWork(async () => {
     await origin.refresh();

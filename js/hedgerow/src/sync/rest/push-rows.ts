@@ -7,22 +7,21 @@ import { notify } from '../../base/call-callback-safely.js';
 import { HedgerowError } from '../../base/errors.js';
 import { isByteArray } from '../../base/is-byte-array.js';
 import { utf8Length } from '../../base/key.js';
-import { encodeRange } from '../../base/range.js';
 import { isPlain, kindOf } from '../../base/runtime-type-checks.js';
 import { sameValue } from '../../base/same-value.js';
 import { untilWon } from '../../base/timeout.js';
 import type { Partner } from '../../engine/history/joint-moves.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
-import { type Change, changesOf, startDiff } from '../../engine/read/decode-diff.js';
-import { blocks } from '../../engine/read/scan.js';
+import type { Change } from '../../engine/read/decode-diff.js';
 import { OwnEdits } from '../../engine/transaction/edits.js';
 import { Transactions } from '../../engine/transaction/run.js';
 import { tryEdits } from '../../engine/write/try-edits.js';
 import { DecisionLog } from '../link/conflict-log.js';
 import { mergeIn } from '../link/merge-remote-rows.js';
+import { changesBetween } from '../link/merging-connection.js';
 import { isTooLarge } from '../wire/app-server-options.js';
 import { badResponse, failureIn } from '../wire/pull-response-body.js';
-import type { RestContext } from './rest-link-context.js';
+import type { RestContext } from './rest-context.js';
 import type { RefusedChange, RestPushed, RowChange } from './types.js';
 
 /** The most changes of one request. */
@@ -107,22 +106,8 @@ export async function hasOpenPush({ refs }: RestContext): Promise<boolean> {
   return refs.bytes('pushing')?.some(Boolean) ?? false;
 }
 
-/** Yields the changes from one commit to another, which the caller holds. */
-export async function* diffRows(
-  { shared, local }: Pick<RestContext, 'shared' | 'local'>,
-  from: Uint8Array,
-  to: Uint8Array,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<RowChange[], void, void> {
-  const start = async () => ({
-    op: await startDiff(shared.host, local, from, to, encodeRange({})),
-  });
-  for await (const members of blocks(shared.host, start, signal)) {
-    yield [...changesOf(members)].map(changeOf);
-  }
-}
-
-function changeOf(change: Change): RowChange {
+/** Returns a change as the server gets it. */
+export function changeOf(change: Change): RowChange {
   const { key } = change;
   if (change.op === 'del') return { op: 'del', key, before: change.oldValue };
   const before = change.op === 'change' ? change.oldValue : undefined;
@@ -138,8 +123,8 @@ async function* batches(
   const isJson = typeof context.options.push !== 'function';
   const { maxPushBytes } = context;
   let [batch, bytes]: [RowChange[], number] = [[], 0];
-  for await (const changes of diffRows(context, from, to, signal)) {
-    for (const change of changes) {
+  for await (const changes of changesBetween(context, from, to, signal)) {
+    for (const change of changes.map(changeOf)) {
       const length = lengthOf(change, isJson);
       bytes += length;
       if (batch.length > 0 && (batch.length >= MAX_CHANGES || bytes > maxPushBytes)) {

@@ -1,24 +1,8 @@
 /** The types of a server of plain rows: its requests, answers and options. */
 
-import type { Progress } from '../../engine/write/ingest-result.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { ConflictPolicy } from '../link/conflict-policy.js';
-import type { SyncOptions } from '../link/sync-loop.js';
 import type { Endpoint } from '../wire/app-server-options.js';
-
-/** The options of a pull. */
-export interface PullJob {
-  readonly signal?: AbortSignal | undefined;
-  /** Called at most once every 16 ms as rows come, and when they are stored; not for a pull without rows. */
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-}
-
-/** The options that keep the store in sync with its server: as for `link.sync`. */
-export type RestSyncOptions = Pick<
-  SyncOptions,
-  'everyMs' | 'pauseMs' | 'pokes' | 'onState' | 'onPull'
-> &
-  Pick<PullJob, 'onProgress'>;
 
 /** The request of a pull. */
 export interface RestPullRequest {

@@ -249,19 +249,21 @@ it('a mutator is refused in the same way, and other changes of its commit are ke
   const empty = await open(`awaits ${names++}`, { storage: memory(), tables });
   opened.push(() => empty.close());
   await db.close();
-  const app = await mutators(empty, {
-    mutators: {
-      forgets(tx) {
-        tx.put('lost', 1);
-        tx.has('x').catch(() => {});
+  const app = await empty.connect(
+    mutators({
+      mutators: {
+        forgets(tx) {
+          tx.put('lost', 1);
+          tx.has('x').catch(() => {});
+        },
+        async puts(tx, key: string) {
+          tx.put(key, await tx.has(key));
+        },
       },
-      async puts(tx, key: string) {
-        tx.put(key, await tx.has(key));
-      },
-    },
-    pull: (request) => json(server.pull(request)),
-    push: (request) => json(server.push(request)),
-  });
+      pull: (request) => json(server.pull(request)),
+      push: (request) => json(server.push(request)),
+    }),
+  );
   const results = await Promise.allSettled([
     app.mutate.puts('a'),
     app.mutate.forgets(),
@@ -270,7 +272,7 @@ it('a mutator is refused in the same way, and other changes of its commit are ke
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect(results[1]).toMatchObject({ reason: unawaited('tx.has') });
   expect(await empty.scan().keys().toArray()).toEqual(['a', 'b']);
-  expect(app.pending().map(({ name }) => name)).toEqual(['puts', 'puts']);
+  expect(app.calls().map(({ name }) => name)).toEqual(['puts', 'puts']);
 });
 
 it.each([

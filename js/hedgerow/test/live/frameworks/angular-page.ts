@@ -15,6 +15,7 @@ import {
 } from '@angular/core';
 import { createApplication } from '@angular/platform-browser';
 import {
+  injectConnection,
   injectLive,
   injectLiveCount,
   injectLiveRow,
@@ -26,6 +27,7 @@ export const USE = {
   rows: injectLive,
   row: injectLiveRow,
   count: injectLiveCount,
+  connection: injectConnection,
 } as unknown as Record<Call, Use>;
 
 interface Asked {

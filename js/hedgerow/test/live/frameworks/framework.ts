@@ -5,7 +5,7 @@ import { table } from '../../../src/store/tables/index.js';
 import type { Entry } from '../../support/models/store-model.js';
 
 /** The calls of an entry. */
-export const CALLS = ['rows', 'row', 'count'] as const;
+export const CALLS = ['rows', 'row', 'count', 'connection'] as const;
 export type Call = (typeof CALLS)[number];
 
 /** The state of any live call. */
@@ -13,6 +13,7 @@ export interface State extends LiveStatus {
   readonly rows?: readonly unknown[];
   readonly value?: unknown;
   readonly count?: number | undefined;
+  readonly isPending?: boolean;
 }
 
 /** A component that is mounted. */

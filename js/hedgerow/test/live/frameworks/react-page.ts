@@ -2,14 +2,21 @@
 import { createElement, type ReactNode, StrictMode, useEffect } from 'react';
 import { flushSync } from 'react-dom';
 import { createRoot, type Root } from 'react-dom/client';
-import { useLive, useLiveCount, useLiveRow } from '../../../src/live/frameworks/react.js';
+import {
+  useConnection,
+  useLive,
+  useLiveCount,
+  useLiveRow,
+} from '../../../src/live/frameworks/react.js';
 import type { Call, Framework, Page, State } from './framework.js';
 
 type Use = (...args: unknown[]) => State;
-export const USE = { rows: useLive, row: useLiveRow, count: useLiveCount } as unknown as Record<
-  Call,
-  Use
->;
+export const USE = {
+  rows: useLive,
+  row: useLiveRow,
+  count: useLiveCount,
+  connection: useConnection,
+} as unknown as Record<Call, Use>;
 
 const roots = new Set<Root>();
 

@@ -1,14 +1,21 @@
 /** Mounts components of Solid. */
 import { createEffect, createSignal } from 'solid-js';
 import { createComponent, insert, render } from 'solid-js/web';
-import { useLive, useLiveCount, useLiveRow } from '../../../src/live/frameworks/solid.js';
+import {
+  useConnection,
+  useLive,
+  useLiveCount,
+  useLiveRow,
+} from '../../../src/live/frameworks/solid.js';
 import type { Call, Framework, State } from './framework.js';
 
 type Use = (...args: unknown[]) => State;
-export const USE = { rows: useLive, row: useLiveRow, count: useLiveCount } as unknown as Record<
-  Call,
-  Use
->;
+export const USE = {
+  rows: useLive,
+  row: useLiveRow,
+  count: useLiveCount,
+  connection: useConnection,
+} as unknown as Record<Call, Use>;
 
 const disposals = new Set<() => void>();
 

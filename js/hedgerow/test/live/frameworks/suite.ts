@@ -1,5 +1,7 @@
 /** The behaviour of the bindings of all frameworks. Each has a file that mounts its components: see `Framework`. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { bucket } from '../../../src/sync/link/bucket.js';
+import { memoryRemote } from '../../../src/sync/remote/index.js';
 import { type Entry, sorted } from '../../support/models/store-model.js';
 import { handles, rest, until, watches } from '../../support/watching.js';
 import {
@@ -229,6 +231,32 @@ export function behaves(framework: Framework): void {
       page.set(two);
       await until(() => last(page).count === 5);
       await until(() => seen.now === 0);
+    });
+  });
+
+  describe(`${name}: the state of a connection`, () => {
+    it('is stopped without one, and follows the one that is there', async () => {
+      const [db, other] = [await storeOf(), await storeOf()];
+      const [one, two] = [
+        await db.connect(bucket(memoryRemote(), { probe: false })),
+        await other.connect(bucket(memoryRemote(), { probe: false })),
+      ];
+      const page = await mount('connection', undefined);
+      await until(() => isInDocument(page));
+      expect(last(page)).toMatchObject({ status: 'stopped', isPending: false });
+      page.set(one);
+      one.start({ pauseMs: 0 });
+      await until(() => (last(page).status as string) === 'synced');
+      expect(last(page)).toEqual(one.state);
+      page.set(two);
+      await until(() => (last(page).status as string) === 'stopped');
+      // The component no longer follows the earlier one.
+      const { length } = page.states;
+      await one.close();
+      await rest();
+      expect(page.states.length).toBe(length);
+      await until(() => isInDocument(page));
+      await two.close();
     });
   });
 

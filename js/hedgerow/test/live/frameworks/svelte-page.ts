@@ -1,15 +1,22 @@
 /** Mounts components of Svelte. */
 import { mount, unmount } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
-import { useLive, useLiveCount, useLiveRow } from '../../../src/live/frameworks/svelte.js';
+import {
+  useConnection,
+  useLive,
+  useLiveCount,
+  useLiveRow,
+} from '../../../src/live/frameworks/svelte.js';
 import type { Call, Framework, State } from './framework.js';
 import Shown from './Shown.svelte';
 
 type Use = (...args: unknown[]) => State;
-export const USE = { rows: useLive, row: useLiveRow, count: useLiveCount } as unknown as Record<
-  Call,
-  Use
->;
+export const USE = {
+  rows: useLive,
+  row: useLiveRow,
+  count: useLiveCount,
+  connection: useConnection,
+} as unknown as Record<Call, Use>;
 
 const mounted = new Set<Record<string, unknown>>();
 

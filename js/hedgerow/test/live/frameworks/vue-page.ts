@@ -1,13 +1,20 @@
 /** Mounts components of Vue. */
 import { type App, type ComputedRef, createApp, h, shallowRef, watch } from 'vue';
-import { useLive, useLiveCount, useLiveRow } from '../../../src/live/frameworks/vue.js';
+import {
+  useConnection,
+  useLive,
+  useLiveCount,
+  useLiveRow,
+} from '../../../src/live/frameworks/vue.js';
 import type { Call, Framework, State } from './framework.js';
 
 type Use = (...args: unknown[]) => ComputedRef<State>;
-export const USE = { rows: useLive, row: useLiveRow, count: useLiveCount } as unknown as Record<
-  Call,
-  Use
->;
+export const USE = {
+  rows: useLive,
+  row: useLiveRow,
+  count: useLiveCount,
+  connection: useConnection,
+} as unknown as Record<Call, Use>;
 
 const apps = new Set<App>();
 

@@ -12,18 +12,20 @@ const issues = table<Issue>()({ key: 'id', indexes: { byState: ['status'] } });
 
 it('mutators have the tables of their store', async () => {
   await using db = await open('app', { storage: memory(), tables: { issues } });
-  const link = await mutators(db, {
-    mutators: {
-      create: (tx, issue: Issue) => tx.issues.insert(issue),
-      closeAll: async (tx) => {
-        for await (const one of tx.issues.where({ status: 'open' })) {
-          await tx.issues.update(one.id, { status: 'closed' });
-        }
+  const link = await db.connect(
+    mutators({
+      mutators: {
+        create: (tx, issue: Issue) => tx.issues.insert(issue),
+        closeAll: async (tx) => {
+          for await (const one of tx.issues.where({ status: 'open' })) {
+            await tx.issues.update(one.id, { status: 'closed' });
+          }
+        },
       },
-    },
-    pull: async () => new Response('{"cookie":1,"lastMutationIDChanges":{},"patch":[]}'),
-    push: async () => new Response('{}'),
-  });
+      pull: async () => new Response('{"cookie":1,"lastMutationIDChanges":{},"patch":[]}'),
+      push: async () => new Response('{}'),
+    }),
+  );
   await link.mutate.create({ id: '1', title: 'Gate', status: 'open' });
   await link.mutate.create({ id: '2', title: 'Roof', status: 'open' });
   await link.mutate.closeAll();

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { type HedgerowError, open, type Store } from '../../../src/index.js';
 import { type Live, type LiveCount, live, liveCount } from '../../../src/live/index.js';
 import { type RowChange, table } from '../../../src/store/tables/index.js';
-import { mutators, type ServerLink } from '../../../src/sync/mutators/index.js';
+import { type MutatorConnection, mutators } from '../../../src/sync/mutators/index.js';
 import type { Random } from '../random.js';
 import { type Disk, type Network, tryWork } from './mutators-world.js';
 
@@ -141,7 +141,7 @@ export class Tab {
   readonly #network: Network;
   version: Version;
   db!: Handle;
-  app!: ServerLink<ReturnType<typeof mutatorsOf>>;
+  app!: MutatorConnection<ReturnType<typeof mutatorsOf>>;
   /** Calls that the app reported as rejected. */
   readonly rejected = new Set<number>();
   /** The rows as a watch reports them. */
@@ -165,15 +165,17 @@ export class Tab {
       tables,
     } as never)) as unknown as Handle;
     this.db = db;
-    this.app = (await mutators(db, {
-      mutators: mutatorsOf(this.version) as never,
-      pull: (request) => this.#network.pull(request),
-      push: (request) => this.#network.push(request),
-      onRejected: ({ args }) => {
-        totals.rejected += 1;
-        this.rejected.add((args as Args).call);
-      },
-    })) as never;
+    this.app = (await db.connect(
+      mutators({
+        mutators: mutatorsOf(this.version) as never,
+        pull: (request) => this.#network.pull(request),
+        push: (request) => this.#network.push(request),
+        onRejected: ({ args }) => {
+          totals.rejected += 1;
+          this.rejected.add((args as Args).call);
+        },
+      }),
+    )) as never;
     this.#show();
   }
 

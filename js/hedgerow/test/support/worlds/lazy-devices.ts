@@ -4,13 +4,13 @@ import {
   type CloneOptions,
   clone,
   HedgerowError,
-  type Link,
-  type LinkOptions,
   memory,
   open,
   type Storage,
   type Store,
 } from '../../../src/index.js';
+import type { BucketConnection, BucketOptions } from '../../../src/sync/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { random } from '../random.js';
 import { cost } from './sync-devices.js';
@@ -26,12 +26,12 @@ export function rowOf(nth: number, state = 'open', bytes = 30): [string, unknown
 export async function published(
   rows: number,
   bytes = 30,
-  options: LinkOptions = {},
-): Promise<{ remote: Remote; from: Store; link: Link }> {
+  options: BucketOptions = {},
+): Promise<{ remote: Remote; from: Store; link: BucketConnection }> {
   const remote = memoryRemote();
   const from = await open('from', { storage: memory() });
   await from.putMany(Array.from({ length: rows }, (_, nth) => rowOf(nth, 'open', bytes)));
-  const link = await from.remote(remote, { probe: false, ...options });
+  const link = await from.connect(bucket(remote, { probe: false, ...options }));
   await link.push();
   return { remote, from, link };
 }
@@ -71,7 +71,7 @@ export async function caught(call: Promise<unknown>): Promise<HedgerowError> {
 }
 
 /** Returns the result of a call, and its traffic. */
-export async function asked<T>(link: Link, call: () => Promise<T>) {
+export async function asked<T>(link: BucketConnection, call: () => Promise<T>) {
   let result: T | undefined;
   const travelled = await cost(link, async () => {
     result = await call();
@@ -79,12 +79,16 @@ export async function asked<T>(link: Link, call: () => Promise<T>) {
   return { ...travelled, result };
 }
 
-export const lazy = (
+export const lazy = async (
   remote: Remote,
   storage: Storage,
   name = 'app',
-  { link, ...options }: CloneOptions = {},
-) => clone(name, remote, { storage, mode: 'lazy', ...options, link: { probe: false, ...link } });
+  { link, ...options }: CloneOptions & { readonly link?: BucketOptions } = {},
+) => {
+  const place = bucket(remote, { probe: false, ...link });
+  const { db, connection } = await clone(name, place, { storage, mode: 'lazy', ...options });
+  return { db, link: connection };
+};
 
 export async function rowsOf(db: Store): Promise<Map<string, unknown>> {
   const rows = new Map<string, unknown>();

@@ -5,13 +5,14 @@ import {
   clone,
   type Encryption,
   HedgerowError,
-  type Link,
   memory,
   type Storage,
   type Store,
 } from '../../../src/index.js';
 import { atRest } from '../../../src/sync/encryption/index.js';
-import { contextOf } from '../../../src/sync/link/open-link.js';
+import type { BucketConnection } from '../../../src/sync/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
+import { contextOf } from '../../../src/sync/link/open-bucket-connection.js';
 import type { RemoteEncryption } from '../../../src/sync/remote/format/cipher-suite.js';
 import type { Remote } from '../../../src/sync/remote/index.js';
 import { type Random, random } from '../random.js';
@@ -101,7 +102,7 @@ export class LazyDevice {
   /** Whether it has ever been cloned. */
   hasBegun = false;
   db: Store | undefined;
-  link: Link | undefined;
+  link: BucketConnection | undefined;
 
   constructor(options: DeviceOptions, world: World, over: (device: LazyDevice) => Remote) {
     this.#options = options;
@@ -114,22 +115,21 @@ export class LazyDevice {
     lazyTotals.starts += 1;
     const { name, mode, encryption } = this.#options;
     const made = await tried(() =>
-      clone(name, this.#remote, {
+      clone(name, bucket(this.#remote, { probe: false, policy: 'local', encryption }), {
         storage: this.#storage,
         mode,
         // Earlier reads must not stay in memory, where they could hide a miss.
         advanced: { cacheBytes: 1 << 20 },
         encryption: this.#atRest,
-        link: { probe: false, policy: 'local', encryption },
       }),
     );
     if (made === undefined) return false;
     this.hasBegun = true;
     this.db = made.db;
-    this.link = made.link;
+    this.link = made.connection;
     // Waits for a next try take no time, and a seed always does the same.
     const { next, bytes } = this.#world.from;
-    Object.assign(contextOf(made.link).tools, {
+    Object.assign(contextOf(made.connection).tools, {
       sleep: async () => {},
       chance: next,
       random: bytes,

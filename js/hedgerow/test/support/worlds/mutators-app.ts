@@ -3,11 +3,11 @@ import { afterEach } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
 import { memory, type OpenOptions, open, type Storage, type Store } from '../../../src/index.js';
 import {
+  type MutatorConnection,
   type MutatorOptions,
   type Mutators,
   mutators,
   type RejectedCall,
-  type ServerLink,
 } from '../../../src/sync/mutators/index.js';
 import { json, type ServerDouble } from '../doubles/mutators-server.js';
 
@@ -66,7 +66,7 @@ export function bind(
   db: Store,
   server: ServerDouble,
   options: Partial<MutatorOptions<typeof ours>> = {},
-): Promise<ServerLink<typeof ours>> {
+): Promise<MutatorConnection<typeof ours>> {
   return bound(db, server, { mutators: ours, ...options });
 }
 
@@ -75,12 +75,14 @@ export function bound<M extends Mutators>(
   db: Store,
   server: ServerDouble,
   options: Pick<MutatorOptions<M>, 'mutators'> & Partial<MutatorOptions<M>>,
-): Promise<ServerLink<M>> {
-  return mutators(db, {
-    pull: (request) => json(server.pull(request)),
-    push: (request) => json(server.push(request)),
-    ...options,
-  });
+): Promise<MutatorConnection<M>> {
+  return db.connect(
+    mutators({
+      pull: (request) => json(server.pull(request)),
+      push: (request) => json(server.push(request)),
+      ...options,
+    }),
+  );
 }
 
 /** A device of a server, which has pulled once. */

@@ -3,11 +3,11 @@ import { expect } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
 import { HedgerowError, memory, open, type Storage, type Store } from '../../../src/index.js';
 import {
+  type MutatorConnection,
   mutators,
   type PullRequest,
   type PushRequest,
   type SentCall,
-  type ServerLink,
 } from '../../../src/sync/mutators/index.js';
 import { json, type ServerDouble } from '../doubles/mutators-server.js';
 import type { Random } from '../random.js';
@@ -137,7 +137,7 @@ export async function tryWork(
   }
 }
 
-export type App = ServerLink<typeof mine>;
+export type App = MutatorConnection<typeof mine>;
 
 export class Network {
   readonly #server: ServerDouble;
@@ -239,20 +239,22 @@ export class Tab {
     this.#disk.left = Number.POSITIVE_INFINITY;
     const db = await open(this.#name, { storage: this.#disk.storage });
     this.#db = db;
-    this.#app = await mutators(db, {
-      mutators: mine,
-      pull: (request) => this.#network.pull(request),
-      push: (request) => this.#network.push(request),
-      onRejected: ({ args, isPending, why }) => {
-        if (isPending) return;
-        totals.rejected += 1;
-        this.#onRejected((args as Args).call, why === undefined ? 'here' : 'server');
-      },
-      onReset: ({ sent }) => {
-        totals.resets += 1;
-        this.#onReset(sent.map(({ args }) => (args as Args).call));
-      },
-    });
+    this.#app = await db.connect(
+      mutators({
+        mutators: mine,
+        pull: (request) => this.#network.pull(request),
+        push: (request) => this.#network.push(request),
+        onRejected: ({ args, isPending, why }) => {
+          if (isPending) return;
+          totals.rejected += 1;
+          this.#onRejected((args as Args).call, why === undefined ? 'here' : 'server');
+        },
+        onReset: ({ sent }) => {
+          totals.resets += 1;
+          this.#onReset(sent.map(({ args }) => (args as Args).call));
+        },
+      }),
+    );
   }
 
   get db(): Store {

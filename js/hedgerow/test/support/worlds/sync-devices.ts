@@ -1,23 +1,24 @@
 /** Devices that meet at a remote, for the tests of sync. */
 import { hex } from '../../../src/base/hex.js';
 import { HedgerowError, memory, type OpenOptions, open, type Store } from '../../../src/index.js';
-import type { Link } from '../../../src/sync/link/link.js';
-import type { LinkOptions } from '../../../src/sync/link/open-link.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
+import type { BucketConnection } from '../../../src/sync/link/bucket-connection.js';
+import type { BucketOptions } from '../../../src/sync/link/open-bucket-connection.js';
 import type { Remote } from '../../../src/sync/remote/index.js';
 import { random } from '../random.js';
 
 export interface Device {
   readonly db: Store;
-  readonly link: Link;
+  readonly link: BucketConnection;
 }
 
 export async function device(
   remote: Remote,
-  options: LinkOptions = {},
+  options: BucketOptions = {},
   storeOptions: OpenOptions = {},
 ): Promise<Device> {
   const db = await open('app', { storage: memory(), ...storeOptions });
-  return { db, link: await db.remote(remote, { probe: false, ...options }) };
+  return { db, link: await db.connect(bucket(remote, { probe: false, ...options })) };
 }
 
 export async function rowsOf(db: Store): Promise<Record<string, unknown>> {
@@ -29,7 +30,7 @@ export async function rowsOf(db: Store): Promise<Record<string, unknown>> {
 export const offline = () => new HedgerowError('offline', 'the network is down');
 
 /** Requests and bytes of a call. */
-export async function cost(link: Link, call: () => Promise<unknown>) {
+export async function cost(link: BucketConnection, call: () => Promise<unknown>) {
   const before = link.traffic;
   await call();
   const after = link.traffic;

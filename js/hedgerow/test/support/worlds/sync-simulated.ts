@@ -3,9 +3,12 @@ import { expect } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
 import { UnfinishedChanges } from '../../../src/engine/read/unfinished-changes.js';
 import { HedgerowError, memory, open, type Storage, type Store } from '../../../src/index.js';
+import type { BucketConnection } from '../../../src/sync/link/bucket-connection.js';
 import type { ConflictPolicy } from '../../../src/sync/link/conflict-policy.js';
-import type { Link } from '../../../src/sync/link/link.js';
-import { createLink, type LinkOptions } from '../../../src/sync/link/open-link.js';
+import {
+  type BucketOptions,
+  createBucketConnection,
+} from '../../../src/sync/link/open-bucket-connection.js';
 import type { Remote } from '../../../src/sync/remote/index.js';
 import type { Random } from '../random.js';
 import { headOf } from '../remote-store.js';
@@ -39,10 +42,10 @@ export class Device {
   readonly policy: ConflictPolicy;
   readonly #disk = new Crashing();
   #db: Store | undefined;
-  #link: Link | undefined;
-  readonly #options: LinkOptions;
+  #link: BucketConnection | undefined;
+  readonly #options: BucketOptions;
 
-  constructor(name: string, remote: Remote, from: Random, options: LinkOptions = {}) {
+  constructor(name: string, remote: Remote, from: Random, options: BucketOptions = {}) {
     this.#name = name;
     this.#remote = remote;
     this.#from = from;
@@ -67,7 +70,7 @@ export class Device {
       chance: () => this.#from.next(),
       random: (length: number) => this.#from.bytes(length),
     };
-    this.#link = await createLink({ ...host, ...rest }, this.#remote, options, tools);
+    this.#link = await createBucketConnection({ ...host, ...rest }, this.#remote, options, tools);
     this.#db = db;
   }
 
@@ -75,8 +78,8 @@ export class Device {
     return this.#db as Store;
   }
 
-  get link(): Link {
-    return this.#link as Link;
+  get link(): BucketConnection {
+    return this.#link as BucketConnection;
   }
 
   /** Returns whether a call of the link succeeded. After it, the device may have crashed and started again. */

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import type { Storage } from '../../../src/storage/segment-store.js';
 import { atRest } from '../../../src/sync/encryption/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { many } from '../../support/worlds/sync-devices.js';
 import { type Dump, dumpOf } from './at-rest-dump.js';
@@ -41,7 +42,7 @@ beforeAll(async () => {
   const storage = memory();
   remote = memoryRemote();
   const db = await open('test', { storage, encryption });
-  const link = await db.remote(remote, { probe: false });
+  const link = await db.connect(bucket(remote, { probe: false }));
   await db.putMany(many(ROWS, 'first'));
   await link.push();
   before = await dumpOf(storage);
@@ -66,10 +67,10 @@ describe('a writer to the disk', () => {
     const db = await open('test', { storage, encryption });
     expect(await db.health.verify()).toMatchObject({ ok: true });
     expect(await db.count()).toBe(ROWS);
-    const link = await db.remote(remote, { probe: false });
+    const link = await db.connect(bucket(remote, { probe: false }));
     await link.push();
     const other = await open('other', { storage: memory() });
-    await (await other.remote(remote, { probe: false })).pull();
+    await (await other.connect(bucket(remote, { probe: false }))).pull();
     expect(await other.count()).toBe(ROWS);
   });
 

@@ -1,8 +1,10 @@
 /** Devices over a remote with signed heads, plain and encrypted: holders of the private key write, all others read. */
 import { describe, expect, it } from 'vitest';
 import { concatBytes } from '../../../src/base/bytes.js';
-import { clone, type HedgerowError, type LinkOptions, memory, open } from '../../../src/index.js';
+import { clone, type HedgerowError, memory, open } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/index.js';
+import type { BucketOptions } from '../../../src/sync/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { PLAIN_SCOPE } from '../../../src/sync/remote/format/cipher-suite.js';
 import { MAX_UNSIGNED_HEAD_BYTES } from '../../../src/sync/remote/format/format-limits.js';
 import { decodeHead, encodeHead, headLength } from '../../../src/sync/remote/format/head-codec.js';
@@ -52,7 +54,7 @@ const showing = (inner: Remote, bytes: Uint8Array): Remote => {
 const stored = async (inner: Remote, branch = 'main') =>
   (await inner.readHead(branch))?.bytes as Uint8Array;
 
-const SUITES: [string, LinkOptions][] = [
+const SUITES: [string, BucketOptions][] = [
   ['that is not encrypted', {}],
   ['that is encrypted', { encryption: remoteKeys({ place: 'room', keys: keyOfEpoch }) }],
 ];
@@ -77,9 +79,8 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     await a.link.pull();
     await follower.link.pull();
     expect(follower.db.root).toBe(a.db.root);
-    const { db } = await clone('late', reads(inner), {
+    const { db } = await clone('late', bucket(reads(inner), { probe: false, ...options }), {
       storage: memory(),
-      link: { probe: false, ...options },
     });
     expect(db.root).toBe(a.db.root);
     const kinds = new Set<string>();
@@ -112,7 +113,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     await follower.link.pull();
     expect(await rowsOf(follower.db)).toMatchObject({ a: 2, mine: 1 });
     // With the key the device pushes the rows that waited.
-    const promoted = await follower.db.remote(writes(inner), { probe: false, ...options });
+    const promoted = await follower.db.connect(bucket(writes(inner), { probe: false, ...options }));
     await promoted.push();
     await a.link.pull();
     expect(await rowsOf(a.db)).toMatchObject({ a: 2, mine: 1 });
@@ -127,7 +128,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     const [count, bytes] = isDeep ? [30_000, 30] : [3000, 450];
     const rows = Array.from({ length: count }, (_unused, nth) => rowOf(nth, 'open', bytes));
     await from.putMany(rows);
-    const link = await from.remote(writes(inner), { probe: false, ...options });
+    const link = await from.connect(bucket(writes(inner), { probe: false, ...options }));
     await link.push();
     const storage = memory();
     const follower = await lazy(reads(inner), storage, 'app', { link: options });
@@ -186,7 +187,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
         return { ...head, bytes: head.bytes.slice(0, -72) };
       },
     };
-    const collector = await one.db.remote(writes(lie), { probe: false, ...options });
+    const collector = await one.db.connect(bucket(writes(lie), { probe: false, ...options }));
     await expect(collector.collect()).rejects.toEqual(INVALID);
   });
 
@@ -223,10 +224,12 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     ];
     for (const [name, lie] of lies) {
       const fresh = await device(reads(showing(inner, lie)), options);
-      const link = await follower.db.remote(reads(showing(inner, lie)), {
-        probe: false,
-        ...options,
-      });
+      const link = await follower.db.connect(
+        bucket(reads(showing(inner, lie)), {
+          probe: false,
+          ...options,
+        }),
+      );
       for (const call of [() => link.pull(), () => fresh.link.pull()]) {
         expect([name, await caught(call())]).toEqual([name, INVALID]);
       }
@@ -278,7 +281,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     const follower = await device(reads(inner), options);
     await follower.link.pull();
     const old = showing(inner, heads[1] as Uint8Array);
-    const again = await follower.db.remote(reads(old), { probe: false, ...options });
+    const again = await follower.db.connect(bucket(reads(old), { probe: false, ...options }));
     await expect(again.pull()).rejects.toEqual(failure('rollback'));
     // Another repository with the same key.
     const elsewhere = memoryRemote();
@@ -287,7 +290,7 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
       await b.db.put('n', nth);
       await b.link.push();
     }
-    const moved = await follower.db.remote(reads(elsewhere), { probe: false, ...options });
+    const moved = await follower.db.connect(bucket(reads(elsewhere), { probe: false, ...options }));
     await expect(moved.pull()).rejects.toEqual(failure('rollback'));
     // docs/encryption.md describes devices that begin again.
     const fresh = await device(reads(old), options);
@@ -327,10 +330,12 @@ describe.each(SUITES)('a signed remote %s', (_, options) => {
     await a.link.push();
     const follower = await device(signedBy(undefined, BOTH)(inner), options);
     await follower.link.pull();
-    const turned = await a.db.remote(signedBy(OTHER_PRIVATE, BOTH)(inner), {
-      probe: false,
-      ...options,
-    });
+    const turned = await a.db.connect(
+      bucket(signedBy(OTHER_PRIVATE, BOTH)(inner), {
+        probe: false,
+        ...options,
+      }),
+    );
     await a.db.put('a', 2);
     await turned.push();
     await follower.link.pull();

@@ -4,6 +4,7 @@ import { concatBytes } from '../../../src/base/bytes.js';
 import { hex } from '../../../src/base/hex.js';
 import { HedgerowError } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import {
   PLAIN_SCOPE,
   type RemoteEncryption,
@@ -156,7 +157,9 @@ describe.each([
         ...others.map(([, other]) => other),
       ];
       for (const lie of lies) {
-        const link = await b.db.remote(changed(remote, name, lie), { probe: false, ...options });
+        const link = await b.db.connect(
+          bucket(changed(remote, name, lie), { probe: false, ...options }),
+        );
         const error = await link.pull().catch((cause) => cause);
         if (!isRefusal(error)) throw new Error(`${name}: ${error}`);
         expect(b.db.root).toBe(before);
@@ -196,7 +199,7 @@ describe('an encrypted remote', () => {
       await c.db.put('c', nth);
       await c.link.push();
     }
-    const moved = await a.db.remote(elsewhere, { probe: false, encryption });
+    const moved = await a.db.connect(bucket(elsewhere, { probe: false, encryption }));
     await expect(moved.pull()).rejects.toEqual(failure('rollback'));
     expect(await rowsOf(a.db)).toEqual({ a: 1 });
   });
@@ -231,7 +234,7 @@ describe('an encrypted remote', () => {
     const a = await device(remote, { encryption: at(1) });
     await a.db.put('a', 1);
     await a.link.push();
-    const turned = await a.db.remote(remote, { probe: false, encryption: at(2) });
+    const turned = await a.db.connect(bucket(remote, { probe: false, encryption: at(2) }));
     await a.db.put('a', 2);
     await turned.push();
     const b = await device(remote, { encryption: at(1) });
@@ -251,7 +254,7 @@ describe('an encrypted remote', () => {
       state: 'swapped',
     });
     for (const { db } of [a, b]) {
-      const link = await db.remote(remote, { probe: false, encryption: at(2) });
+      const link = await db.connect(bucket(remote, { probe: false, encryption: at(2) }));
       const { root } = db;
       const error = await link.pull().catch((cause) => cause);
       expect(error).toEqual(failure('rollback'));
@@ -272,7 +275,9 @@ describe('an encrypted remote', () => {
       heads.push((await remote.readHead('main'))?.bytes as Uint8Array);
     }
     for (const old of heads.slice(0, 2)) {
-      const link = await a.db.remote(changed(remote, 'h/main', old), { probe: false, encryption });
+      const link = await a.db.connect(
+        bucket(changed(remote, 'h/main', old), { probe: false, encryption }),
+      );
       await expect(link.pull()).rejects.toEqual(failure('rollback'));
     }
   });

@@ -9,6 +9,7 @@ import {
   passphraseKey,
   remoteKeys,
 } from '../../../src/sync/encryption/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import type { RemoteEncryption } from '../../../src/sync/remote/format/cipher-suite.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { failure } from '../../support/models/store-model.js';
@@ -119,11 +120,13 @@ describe('an encrypted remote', () => {
     const a = await device(remote, { encryption });
     await a.db.putMany(many(100, 'first'));
     await a.link.push();
-    const options = { storage: memory(), link: { probe: false, encryption } };
-    const { db } = await clone('clone', remote, options);
+    const place = bucket(remote, { probe: false, encryption });
+    const { db } = await clone('clone', place, { storage: memory() });
     expect(await rowsOf(db)).toEqual(await rowsOf(a.db));
-    const without = { storage: memory(), link: { probe: false } };
-    await expect(clone('other', remote, without)).rejects.toEqual(failure('wrong-key'));
+    const without = bucket(remote, { probe: false });
+    await expect(clone('other', without, { storage: memory() })).rejects.toEqual(
+      failure('wrong-key'),
+    );
   });
 
   it('takes keys as bytes, as CryptoKey, from a passphrase and later', async () => {
@@ -183,12 +186,16 @@ describe('places with one key', () => {
       await a.link.push();
     }
     const [one, two] = rooms as [(typeof rooms)[0], (typeof rooms)[0]];
-    const options = { storage: memory(), link: { probe: false, encryption: two.encryption } };
-    await expect(clone('swapped', one.remote, options)).rejects.toEqual(failure('wrong-key'));
+    const place = bucket(one.remote, { probe: false, encryption: two.encryption });
+    await expect(clone('swapped', place, { storage: memory() })).rejects.toEqual(
+      failure('wrong-key'),
+    );
     const b = await device(two.remote, { encryption: two.encryption });
     await b.link.pull();
     const before = await objectsOf(one.remote);
-    const swapped = await b.db.remote(one.remote, { probe: false, encryption: two.encryption });
+    const swapped = await b.db.connect(
+      bucket(one.remote, { probe: false, encryption: two.encryption }),
+    );
     await b.db.put('for room 2 only', 1);
     for (const call of [swapped.pull, swapped.push]) {
       await expect(call.call(swapped)).rejects.toEqual(failure('wrong-key'));

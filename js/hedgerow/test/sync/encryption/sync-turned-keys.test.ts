@@ -1,6 +1,7 @@
 /** An encrypted remote whose key is replaced by the next one. */
 import { describe, expect, it } from 'vitest';
 import { remoteKeys } from '../../../src/sync/encryption/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import type { RemoteEncryption } from '../../../src/sync/remote/format/cipher-suite.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { failure } from '../../support/models/store-model.js';
@@ -30,7 +31,7 @@ describe('a new key', () => {
     // The repository file, the head, and the objects that they name: the pack, the nodes, the directory and the
     // history.
     expect(await epochsOf(remote)).toEqual([1, 1, 1, 1, 1, 1]);
-    const turned = await a.db.remote(remote, { probe: false, encryption: at(2) });
+    const turned = await a.db.connect(bucket(remote, { probe: false, encryption: at(2) }));
     await a.db.putMany(many(300, 'second'));
     await turned.push();
     // The old objects stay except the head; the delta and the head are new.
@@ -68,7 +69,7 @@ describe('a new key', () => {
     await a.db.put('a', 1);
     await a.link.push();
     const old = await remote.readHead('main');
-    const turned = await a.db.remote(remote, { probe: false, encryption: at(2) });
+    const turned = await a.db.connect(bucket(remote, { probe: false, encryption: at(2) }));
     await a.db.put('a', 2);
     await turned.push();
     const late = remoteKeys({
@@ -78,23 +79,27 @@ describe('a new key', () => {
     });
     const b = await device(remote, { encryption: late });
     // A separate branch, where only the repository file has the first key.
-    const own = await b.db.remote(remote, {
-      ...{ name: 'own', probe: false, encryption: late, remoteBranch: 'own' },
-    });
+    const own = await b.db.connect(
+      bucket(remote, {
+        ...{ name: 'own', probe: false, encryption: late, remoteBranch: 'own' },
+      }),
+    );
     await b.db.put('b', 1);
     expect(await own.push()).toMatchObject({ isPushed: true });
     await b.link.pull();
     expect(await rowsOf(b.db)).toEqual({ a: 2, b: 1 });
     let reads = 0;
-    const cached = await b.db.remote(
-      {
-        ...remote,
-        readHead: async (branch, options) => {
-          reads += 1;
-          return options?.pastCaches ? remote.readHead(branch, options) : old;
+    const cached = await b.db.connect(
+      bucket(
+        {
+          ...remote,
+          readHead: async (branch, options) => {
+            reads += 1;
+            return options?.pastCaches ? remote.readHead(branch, options) : old;
+          },
         },
-      },
-      { probe: false, encryption: late },
+        { probe: false, encryption: late },
+      ),
     );
     expect(await cached.pull()).toMatchObject({ applied: 0 });
     expect(reads).toBe(2);
@@ -105,7 +110,7 @@ describe('a new key', () => {
     const a = await device(remote, { encryption: at(1) });
     await a.db.put('a', 1);
     await a.link.push();
-    const turned = await a.db.remote(remote, { probe: false, encryption: at(7) });
+    const turned = await a.db.connect(bucket(remote, { probe: false, encryption: at(7) }));
     expect(await turned.push()).toMatchObject({ isPushed: false });
     expect(await epochsOf(remote)).toEqual([1, 1]);
     await a.db.put('a', 2);

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { type HedgerowError, memory, open, verifyStore } from '../../../src/index.js';
 import { atRest, remoteKeys } from '../../../src/sync/encryption/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import {
   PLAIN_SCOPE,
   type RemoteEncryption,
@@ -110,11 +111,13 @@ it('a wrong or missing key of the remote fails at once; a store asks for a late 
 
 it('a clone reads layers of several keys, and asks for each key at its first use', async () => {
   const { remote, from, link } = await published(ROWS, 30, { encryption: keys });
-  const turned = await from.remote(remote, {
-    name: 'turned',
-    probe: false,
-    encryption: remoteKeys({ place: 'room', keys: keyOfEpoch, epoch: 2 }),
-  });
+  const turned = await from.connect(
+    bucket(remote, {
+      name: 'turned',
+      probe: false,
+      encryption: remoteKeys({ place: 'room', keys: keyOfEpoch, epoch: 2 }),
+    }),
+  );
   await link.close();
   const chance = random(4);
   await from.putMany(Array.from({ length: 20_000 }, () => rowOf(chance.below(ROWS), 'turned')));
@@ -168,7 +171,7 @@ async function smallRemote(encryption: RemoteEncryption | undefined) {
   const text = 'a sentence that is told again. '.repeat(9);
   const rows = Array.from({ length: 3000 }, (_, nth): [string, unknown] => [keyOf(nth), { text }]);
   await db.putMany(rows);
-  const link = await db.remote(remote, { probe: false, encryption });
+  const link = await db.connect(bucket(remote, { probe: false, encryption }));
   const headScope: Scope = {
     ...{ ...PLAIN_SCOPE, ...encryption },
     contextBytes: new TextEncoder().encode('main'),

@@ -1,6 +1,7 @@
 /** Repair from a remote: it fetches the damaged chunks alone, and the root stays. */
 import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
 import { random } from '../../support/random.js';
 import { chunksOfKind, damage, Kind, type StoredChunk } from '../../support/stored-chunks.js';
@@ -17,7 +18,7 @@ async function device(change?: (db: Store) => Promise<unknown>) {
   const { remote, from, link } = await published(ROWS);
   const storage = watched(memory());
   const db = await open('app', { storage });
-  const own = await db.remote(remote, { probe: false });
+  const own = await db.connect(bucket(remote, { probe: false }));
   await own.pull();
   if (change !== undefined) {
     await change(from);
@@ -31,7 +32,7 @@ async function device(change?: (db: Store) => Promise<unknown>) {
 
 async function repaired(storage: WatchedStorage, remote: Parameters<typeof lazy>[0], root: string) {
   const db = await open('app', { storage });
-  const link = await db.remote(remote, { probe: false });
+  const link = await db.connect(bucket(remote, { probe: false }));
   await link.pull();
   expect((await db.health.verify()).ok).toBe(false);
   const repair = await asked(link, () => link.repair());
@@ -83,7 +84,7 @@ it('repair cannot fetch rows that were never pushed, and goes on as without a re
   const db = await open('app', { storage });
   const before = storage.stored.size;
   await db.put(keyOf(7), 'mine');
-  const link = await db.remote(remote, { probe: false });
+  const link = await db.connect(bucket(remote, { probe: false }));
   await db.close();
   expect(storage.stored.size).toBeGreaterThan(before);
   const own = chunks(storage, LEAF).filter(
@@ -91,7 +92,7 @@ it('repair cannot fetch rows that were never pushed, and goes on as without a re
   );
   damage(storage, ...own);
   const again = await open('app', { storage });
-  const relinked = await again.remote(remote, { probe: false });
+  const relinked = await again.connect(bucket(remote, { probe: false }));
   const result = await relinked.repair();
   expect(result).toMatchObject({ fetched: 0, commitsDropped: 1 });
   expect(await again.get(keyOf(7))).toEqual(rowOf(7)[1]);

@@ -10,7 +10,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/index.js';
-import type { Link } from '../../../src/sync/link/link.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
+import type { BucketConnection } from '../../../src/sync/link/bucket-connection.js';
 import {
   PLAIN_SCOPE,
   type RemoteEncryption,
@@ -70,7 +71,7 @@ async function grow(
   const remote = memoryRemote({ now: () => BEGIN });
   const db = await open('from', { storage: memory() });
   await db.putMany(Array.from({ length: rows }, (_, nth) => longRow(nth, state, bytes)));
-  const link = await db.remote(remote, { probe: false, encryption });
+  const link = await db.connect(bucket(remote, { probe: false, encryption }));
   const grown: Remote[] = [];
   // Pushes of single rows make a checkpoint when they fill a tail.
   for (let pushes = 1; pushes <= 150; pushes++) {
@@ -147,7 +148,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
   begin('what no head names goes, and what is read is there');
   for (let [round, quiet] = [0, 0]; quiet < 2 && round < 12; round++) {
     clock.pass(HOUR);
-    const link = devices[round % devices.length]?.link as Link;
+    const link = devices[round % devices.length]?.link as BucketConnection;
     const { deleted, waiting, kept } = await link.collect({ graceMs: GRACE_MS });
     lazyTotals.deleted += deleted.objects;
     quiet = waiting.objects + kept.objects === 0 ? quiet + 1 : 0;

@@ -4,6 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { clone, memory } from '../../../src/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { PLAIN_SCOPE } from '../../../src/sync/remote/format/cipher-suite.js';
 import { objectPath } from '../../../src/sync/remote/format/content-names.js';
 import { decodeHead } from '../../../src/sync/remote/format/head-codec.js';
@@ -96,6 +97,6 @@ it('a clone follows added checkpoints, and a checkpoint of all rows', async () =
   expect(await from.get(`${keyOf(5)} late`)).toBe('late');
   expect(late.db.root).toBe(from.root);
   expect(await rowsOf(late.db)).toEqual(await rowsOf(from));
-  const whole = await clone('whole', remote, { storage: memory(), link: { probe: false } });
+  const whole = await clone('whole', bucket(remote, { probe: false }), { storage: memory() });
   expect(whole.db.root).toBe(from.root);
 });

@@ -1,6 +1,7 @@
 /** Collections of a remote: the objects that they delete, the time of each, and the reports. */
 import { expect, it } from 'vitest';
 import { HedgerowError } from '../../../src/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { hashedName, memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import {
   Clock,
@@ -188,7 +189,7 @@ it('a grace is at least an hour, and no branch has the name of the record', asyn
   }
   expect(() => link.collect({ grace: HOUR } as never)).toThrowError(/takes no grace/);
   await link.collect({ graceMs: HOUR });
-  const wanted = db.remote(remote, { name: 'x', remoteBranch: '~collection' });
+  const wanted = db.connect(bucket(remote, { name: 'x', remoteBranch: '~collection' }));
   await expect(wanted).rejects.toMatchObject({ code: 'invalid-argument' });
 });
 
@@ -231,15 +232,11 @@ it('a loop collects about once a day, by the clock of the remote', async () => {
   const loopOf = async (over: Remote) => {
     const { db, link } = await device(over);
     const looks: string[] = [];
-    const loop = link.sync({
-      collect: true,
-      everyMs: 1000,
-      pauseMs: 0,
-      onCollect: (outcome) => outcomes.push(outcome),
-      onState: ({ status }) => looks.push(status),
-    });
+    link.onCollect((outcome) => void outcomes.push(outcome));
+    link.subscribe(() => void looks.push(link.state.status));
+    link.start({ collect: true, everyMs: 1000, pauseMs: 0 });
     await expect.poll(() => looks).toContain('synced');
-    return { loop, db };
+    return { link, db };
   };
   const first = await loopOf(remote);
   await expect.poll(() => outcomes.length).toBe(1);
@@ -265,9 +262,9 @@ it('a loop collects about once a day, by the clock of the remote', async () => {
   });
   await expect.poll(() => outcomes.length).toBe(2);
   expect(outcomes[1]).toMatchObject({ code: 'remote-auth' });
-  expect(third.loop.state.status).toBe('synced');
-  for (const { loop, db } of [first, second, third]) {
-    await loop.stop();
+  expect(third.link.state.status).toBe('synced');
+  for (const { link, db } of [first, second, third]) {
+    await link.stop();
     await db.close();
   }
 });

@@ -2,6 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
 import { memory, open, repairStore, type Store } from '../../../src/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { buildLinkNames } from '../../../src/sync/link/link-ref-names.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
@@ -76,7 +77,7 @@ async function openAgain(storage: WatchedStorage) {
 
 /** Pulls, pushes, and expects the same rows on all devices: all pushed rows, and all waiting ones. */
 async function expectWhole({ remote }: Scene, db: Store, waiting: number): Promise<void> {
-  const link = await db.remote(remote, { probe: false });
+  const link = await db.connect(bucket(remote, { probe: false }));
   await link.pull();
   await link.push();
   const rows = await rowsOf(db);
@@ -141,7 +142,7 @@ it('a store that went back behind a merge deletes no row at the remote, though i
   const { db, dropped } = await openAgain(storage);
   expect(dropped).toBe(2);
   expect(await db.health.verify()).toMatchObject({ ok: true });
-  const link = await db.remote(remote, { probe: false });
+  const link = await db.connect(bucket(remote, { probe: false }));
   expect(link.reset).toEqual([]);
   await link.pull();
   await link.push();
@@ -178,7 +179,7 @@ it.each(COMMITS)('a link opens and reports a missing commit of its %s', async (r
   const now = await scene();
   await lose(now, refOf(ref));
   const { db } = await openAgain(now.storage);
-  const link = await db.remote(now.remote, { probe: false });
+  const link = await db.connect(bucket(now.remote, { probe: false }));
   expect(link.reset).toEqual([ref]);
   await expectWhole(now, db, WAITING);
 });
@@ -187,7 +188,7 @@ it('a link opens though all its commits are gone', async () => {
   const now = await scene();
   await lose(now, ...COMMITS.map(refOf));
   const { db } = await openAgain(now.storage);
-  expect((await db.remote(now.remote, { probe: false })).reset).toEqual(COMMITS);
+  expect((await db.connect(bucket(now.remote, { probe: false }))).reset).toEqual(COMMITS);
   await expectWhole(now, db, WAITING);
 });
 
@@ -213,7 +214,7 @@ it.each(COMMITS)(
 it('an open link goes on after a repair of its data', async () => {
   const now = await scene();
   const { db } = await openAgain(now.storage);
-  const link = await db.remote(now.remote, { probe: false });
+  const link = await db.connect(bucket(now.remote, { probe: false }));
   await link.pull();
   await lose(now, refOf('origin'), refOf('checkpoint'));
   await link.repair();
@@ -226,7 +227,7 @@ it('an open link goes on after a repair of its data', async () => {
 it('an open link loses no row when another tab repairs its data', async () => {
   const now = await scene(20);
   const { db } = await openAgain(now.storage);
-  const link = await db.remote(now.remote, { probe: false });
+  const link = await db.connect(bucket(now.remote, { probe: false }));
   await link.pull();
   await lose(now, refOf('origin'));
   const { others } = await repairStore('app', { storage: now.storage });
@@ -243,7 +244,7 @@ it('a log of conflicts goes back to its newest sound commit', async () => {
   const { db } = await openAgain(now.storage);
   const { others } = await db.health.repair();
   expect(others).toMatchObject([{ ref: refOf('log'), done: 'back', commitsDropped: 1 }]);
-  const link = await db.remote(now.remote, { probe: false });
+  const link = await db.connect(bucket(now.remote, { probe: false }));
   const keys: string[] = [];
   for await (const { key } of link.conflicts()) keys.push(key);
   expect(keys).toEqual(['both']);
@@ -270,7 +271,7 @@ it('a branch of the app goes back to its newest sound commit', async () => {
 it('a link begins again after the deletion of its branch, open or closed', async () => {
   const now = await scene();
   const { db } = await openAgain(now.storage);
-  const link = await db.remote(now.remote, { probe: false });
+  const link = await db.connect(bucket(now.remote, { probe: false }));
   await db.branches.delete(link.originName);
   await db.put('waits/more', 1);
   await link.pull();
@@ -279,14 +280,14 @@ it('a link begins again after the deletion of its branch, open or closed', async
   await link.close();
   await db.branches.delete(link.originName);
   await db.put('waits/most', 1);
-  expect((await db.remote(now.remote, { probe: false })).reset).toEqual(['origin']);
+  expect((await db.connect(bucket(now.remote, { probe: false }))).reset).toEqual(['origin']);
   await expectWhole(now, db, WAITING + 2);
 });
 
 it('a sound link reports no damage', async () => {
   const now = await scene();
   const { db } = await openAgain(now.storage);
-  expect((await db.remote(now.remote, { probe: false })).reset).toEqual([]);
+  expect((await db.connect(bucket(now.remote, { probe: false }))).reset).toEqual([]);
   expect(await db.health.verify()).toMatchObject({ ok: true, others: [] });
   await expectWhole(now, db, WAITING);
 });

@@ -1,7 +1,7 @@
 /** A few bytes at a remote may inflate to many: the number that a device has in memory at once. */
 import { expect, it } from 'vitest';
 import type { HedgerowError } from '../../../src/index.js';
-import { contextOf } from '../../../src/sync/link/open-link.js';
+import { contextOf } from '../../../src/sync/link/open-bucket-connection.js';
 import { deflate, type Inflate, inflate } from '../../../src/sync/remote/format/deflate.js';
 import { decodeDeltaBody, encodeDeltaBody } from '../../../src/sync/remote/format/delta-body.js';
 import { MAX_PLAIN_DELTA_BYTES } from '../../../src/sync/remote/format/format-limits.js';

@@ -2,8 +2,8 @@
 import { expect } from 'vitest';
 import { UnfinishedChanges } from '../../../src/engine/read/unfinished-changes.js';
 import { memory, open, type Store } from '../../../src/index.js';
-import type { Link } from '../../../src/sync/link/link.js';
-import { createLink } from '../../../src/sync/link/open-link.js';
+import type { BucketConnection } from '../../../src/sync/link/bucket-connection.js';
+import { createBucketConnection } from '../../../src/sync/link/open-bucket-connection.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { deep } from '../../support/property.js';
 import { type Random, random } from '../../support/random.js';
@@ -28,16 +28,23 @@ function rowOf(from: Random, nth: number, state: string): [string, unknown] {
   return [id, { id, title, state, modified, points: from.below(100) }];
 }
 
-async function device(remote: Remote): Promise<{ db: Store; link: Link }> {
+async function device(remote: Remote): Promise<{ db: Store; link: BucketConnection }> {
   const db = await open('app', { storage: memory() });
   const { shared } = headOf(db);
   const host = { shared, branchName: 'main', durability: 'relaxed' } as const;
   const rest = { changes: new UnfinishedChanges(), check: () => {}, settle: () => {} };
   const tools = { packBytes: PACK_BYTES };
-  return { db, link: await createLink({ ...host, ...rest }, remote, { probe: false }, tools) };
+  return {
+    db,
+    link: await createBucketConnection({ ...host, ...rest }, remote, { probe: false }, tools),
+  };
 }
 
-async function step(from: Random, { db, link }: { db: Store; link: Link }, nth: number) {
+async function step(
+  from: Random,
+  { db, link }: { db: Store; link: BucketConnection },
+  nth: number,
+) {
   const rows = Array.from({ length: 10 }, () => rowOf(from, from.below(ROWS), `changed ${nth}`));
   await db.putMany(rows);
   return cost(link, () => link.push());

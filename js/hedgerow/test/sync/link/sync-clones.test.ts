@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { until } from '../../../src/base/abort-signal.js';
 import { pause } from '../../../src/base/timeout.js';
 import { memory, open } from '../../../src/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import type { SyncProgress } from '../../../src/sync/link/link-context.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { failure } from '../../support/models/store-model.js';
@@ -41,7 +42,7 @@ it('a clone that was cut off goes on with the packs that it lacks', async () => 
   await expect(b.link.pull()).rejects.toEqual(failure('offline'));
   expect(await b.db.count()).toBe(0);
   left = 100;
-  const { link } = { link: await b.db.remote(remote, { probe: false }) };
+  const { link } = { link: await b.db.connect(bucket(remote, { probe: false })) };
   const again = await cost(link, () => link.pull());
   const whole = await device(inner);
   const all = await cost(whole.link, () => whole.link.pull());
@@ -95,7 +96,7 @@ it('a clone commits its packs before it waits, so that a crash costs only the pa
   abort();
   await expect(pulling).rejects.toEqual(failure('aborted'));
   const again = waiting(inner);
-  const link = await c.remote(again.remote, { probe: false });
+  const link = await c.connect(bucket(again.remote, { probe: false }));
   const next = stoppable();
   const goingOn = link.pull({ signal: next.signal });
   await expect.poll(() => again.asked.length).toBe(4);

@@ -4,6 +4,7 @@ import { afterEach, expect, it } from 'vitest';
 import { serveRemote } from '../../../../server/src/serve-remote.js';
 import { hex } from '../../../src/base/hex.js';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { httpRemote, memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { forSeeds, isDeep } from '../../support/property.js';
 import type { Random } from '../../support/random.js';
@@ -76,7 +77,7 @@ async function published(from: Random, rows: number): Promise<{ remote: Remote; 
       hex(from.bytes(1000)),
     ]),
   );
-  await (await db.remote(remote, { probe: false })).push();
+  await (await db.connect(bucket(remote, { probe: false }))).push();
   ends.push(() => db.close());
   return { remote, db };
 }
@@ -85,7 +86,7 @@ async function published(from: Random, rows: number): Promise<{ remote: Remote; 
 async function cloneOver(line: Line, port: number) {
   const db = await open('to', { storage: memory() });
   ends.push(() => db.close());
-  const link = await db.remote(httpRemote({ url: await line.to(port) }), { probe: false });
+  const link = await db.connect(bucket(httpRemote({ url: await line.to(port) }), { probe: false }));
   for (let pulls = 1; ; pulls++) {
     try {
       await link.pull();

@@ -2,19 +2,20 @@
 import { describe, expect, it } from 'vitest';
 import type { HedgerowError } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/remote-keys.js';
-import type { LinkOptions } from '../../../src/sync/link/open-link.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
+import type { BucketOptions } from '../../../src/sync/link/open-bucket-connection.js';
 import type { Remote } from '../../../src/sync/remote/index.js';
 import { keyOf } from '../../support/remote-scopes.js';
 import { PRIVATE, signedBy } from '../../support/signed-keys.js';
 import { copyOf, exchange, newWorld, View } from '../../support/worlds/remote-worlds.js';
 import { type Device, device, rowsOf } from '../../support/worlds/sync-devices.js';
 
-const sealed = (): LinkOptions => ({
+const sealed = (): BucketOptions => ({
   encryption: remoteKeys({ place: 'forks', keys: keyOf, epoch: 1 }),
 });
 const KINDS: readonly [
   name: string,
-  options: () => LinkOptions,
+  options: () => BucketOptions,
   wrap: (remote: Remote) => Remote,
 ][] = [
   ['plain', () => ({}), (remote) => remote],
@@ -132,10 +133,10 @@ it('a link follows one branch of its remote', async () => {
   const a = await device(view.remote);
   await pushes(a, 'before', 3);
   await a.link.close();
-  await expect(a.db.remote(view.remote, { remoteBranch: 'room' })).rejects.toMatchObject({
+  await expect(a.db.connect(bucket(view.remote, { remoteBranch: 'room' }))).rejects.toMatchObject({
     code: 'invalid-argument',
   });
-  const room = await a.db.remote(view.remote, { name: 'room', remoteBranch: 'room' });
+  const room = await a.db.connect(bucket(view.remote, { name: 'room', remoteBranch: 'room' }));
   await room.pull();
   expect(Object.keys(await rowsOf(a.db))).toHaveLength(3);
 });
@@ -144,7 +145,7 @@ it('a link that has seen no head may follow another branch', async () => {
   const view = new View(newWorld());
   const a = await device(view.remote);
   await a.link.close();
-  const link = await a.db.remote(view.remote, { remoteBranch: 'room', probe: false });
+  const link = await a.db.connect(bucket(view.remote, { remoteBranch: 'room', probe: false }));
   await a.db.put('a', 1);
   expect(await link.push()).toMatchObject({ isPushed: true });
 });

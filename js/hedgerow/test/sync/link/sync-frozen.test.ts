@@ -2,8 +2,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { expect, it, vi } from 'vitest';
 import { HedgerowError, type Store } from '../../../src/index.js';
-import type { Link } from '../../../src/sync/link/link.js';
-import type { SyncLoop } from '../../../src/sync/link/sync-loop.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
+import type { BucketConnection } from '../../../src/sync/link/bucket-connection.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { Browser, breathe, pass, settled, type Tab } from '../../support/worlds/tabs-world.js';
 
@@ -34,13 +34,15 @@ function seenBy(tab: Tab, inner: Remote): Remote {
 interface Synced {
   readonly tab: Tab;
   readonly db: Store;
-  readonly link: Link;
+  readonly link: BucketConnection;
 }
 
 async function synced(browser: Browser, remote: Remote): Promise<Synced> {
   const tab = browser.tab();
   const db = await tab.open();
-  const link = await browser.inTab(tab, () => db.remote(seenBy(tab, remote), { probe: false }));
+  const link = await browser.inTab(tab, () =>
+    db.connect(bucket(seenBy(tab, remote), { probe: false })),
+  );
   return { tab, db, link };
 }
 
@@ -49,14 +51,14 @@ async function until(is: () => boolean, ms: number): Promise<void> {
   expect(is()).toBe(true);
 }
 
-const start = async ({ link }: Synced): Promise<SyncLoop> => {
-  const loop = link.sync({ pauseMs: 0 });
+const start = async ({ link }: Synced): Promise<BucketConnection> => {
+  link.start({ pauseMs: 0 });
   await breathe();
-  return loop;
+  return link;
 };
 /** Returns which of two loops are at work, by their states. */
-const atWork = (...loops: SyncLoop[]) =>
-  loops.map(({ state }) => state.status === 'synced' && !state.isElsewhere);
+const atWork = (...loops: BucketConnection[]) =>
+  loops.map(({ state }) => state.status === 'synced' && state.isLeader);
 const seqOf = async (remote: Remote) => (await remote.readHead('main'))?.token;
 
 it('another tab takes over the loop of a frozen tab, which begins again when the other ends', async () => {
@@ -70,14 +72,14 @@ it('another tab takes over the loop of a frozen tab, which begins again when the
   // Long enough for several polls: a tab that answers keeps its turn.
   await pass(60_000, 500);
   expect(atWork(first, second)).toEqual([true, false]);
-  expect(second.state).toEqual({ ...first.state, isElsewhere: true });
+  expect(second.state).toEqual({ ...first.state, isLeader: false });
   a.tab.freeze();
   await settled(b.db.put('b', 1));
   const before = await seqOf(remote);
   await until(() => atWork(second)[0] === true, LIMIT_MS);
   expect(await seqOf(remote)).not.toBe(before);
   a.tab.thaw();
-  await until(() => first.state.isElsewhere, 5000);
+  await until(() => !first.state.isLeader, 5000);
   await settled(a.db.put('a', 2));
   await pass(2000);
   expect(atWork(first, second)).toEqual([false, true]);
@@ -111,7 +113,7 @@ it('waiting tabs show the state of the tab at work, also tabs that come later', 
   await until(() => second.state.status === 'offline', 5000);
   const { retryAt = 0 } = first.state;
   expect(retryAt).toBeGreaterThan(Date.now());
-  expect(second.state).toMatchObject({ isElsewhere: true, isPending: true, retryAt });
+  expect(second.state).toMatchObject({ isLeader: false, isPending: true, retryAt });
   expect(second.state.error).toBeInstanceOf(HedgerowError);
   expect(second.state.error).toMatchObject({ code: 'offline', message: 'no network' });
   // A second failure of the same kind is no other error.
@@ -120,7 +122,7 @@ it('waiting tabs show the state of the tab at work, also tabs that come later', 
   await breathe();
   expect(second.state.error).toBe(error);
   const third = await start(c);
-  expect(third.state).toMatchObject({ status: 'offline', isElsewhere: true });
+  expect(third.state).toMatchObject({ status: 'offline', isLeader: false });
   failure = new HedgerowError('remote-auth', 'refused', { status: 403 });
   await until(() => third.state.status === 'failing', 10_000);
   expect(third.state.error).toMatchObject({ code: 'remote-auth', status: 403 });

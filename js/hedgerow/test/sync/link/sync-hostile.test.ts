@@ -9,9 +9,10 @@ import { serveRemote } from '../../../../server/src/serve-remote.js';
 import { hex } from '../../../src/base/hex.js';
 import { UnfinishedChanges } from '../../../src/engine/read/unfinished-changes.js';
 import { memory, open, type Store } from '../../../src/index.js';
-import type { Link } from '../../../src/sync/link/link.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
+import type { BucketConnection } from '../../../src/sync/link/bucket-connection.js';
 import type { SyncTools } from '../../../src/sync/link/link-context.js';
-import { createLink } from '../../../src/sync/link/open-link.js';
+import { createBucketConnection } from '../../../src/sync/link/open-bucket-connection.js';
 import { deflate } from '../../../src/sync/remote/format/deflate.js';
 import { httpRemote, memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { failure } from '../../support/models/store-model.js';
@@ -36,11 +37,14 @@ const rows = (count: number, note: string, bytes = 30): [string, unknown][] => {
 async function device(remote: Remote) {
   const db = await open('app', { storage: memory() });
   ends.push(() => db.close());
-  return { db, link: await db.remote(remote, { probe: false }) };
+  return { db, link: await db.connect(bucket(remote, { probe: false })) };
 }
 
 /** A device that lies. */
-async function liar(remote: Remote, tools: Partial<SyncTools>): Promise<{ db: Store; link: Link }> {
+async function liar(
+  remote: Remote,
+  tools: Partial<SyncTools>,
+): Promise<{ db: Store; link: BucketConnection }> {
   const db = await open('liar', { storage: memory() });
   ends.push(() => db.close());
   const host = {
@@ -51,7 +55,7 @@ async function liar(remote: Remote, tools: Partial<SyncTools>): Promise<{ db: St
     check: () => {},
     settle: () => {},
   } as const;
-  return { db, link: await createLink(host, remote, { probe: false }, tools) };
+  return { db, link: await createBucketConnection(host, remote, { probe: false }, tools) };
 }
 
 /** Expects that a pull refuses the remote; the device keeps its rows, and works with a sound remote. */
@@ -70,7 +74,7 @@ async function refuses(remote: Remote, codes: readonly string[]): Promise<void> 
   }
   expect(await db.health.verify()).toMatchObject({ ok: true, rows: 20 });
   await link.close();
-  const sound = await db.remote(memoryRemote(), { name: 'sound', probe: false });
+  const sound = await db.connect(bucket(memoryRemote(), { name: 'sound', probe: false }));
   expect(await sound.push()).toMatchObject({ isPushed: true });
 }
 
@@ -147,7 +151,7 @@ describe('packs', () => {
   beforeAll(async () => {
     const db = await open('from', { storage: memory() });
     await db.putMany(isDeep ? rows(80_000, 'theirs') : rows(3800, 'theirs', 900));
-    await (await db.remote(inner, { probe: false })).push();
+    await (await db.connect(bucket(inner, { probe: false }))).push();
     names = (await inner.list('p/')).map(({ name }) => name);
     await db.close();
   });
@@ -208,7 +212,7 @@ describe('heads', () => {
         readHead: async () => old,
         readHeadSince: async () => old,
       };
-      const stale = await db.remote(back, { probe: false });
+      const stale = await db.connect(bucket(back, { probe: false }));
       await expect(stale.pull()).rejects.toEqual(failure('rollback'));
       await expect(stale.push()).rejects.toEqual(failure('rollback'));
       expect(db.root).toBe(root);
@@ -241,7 +245,7 @@ describe('heads', () => {
       expect(db.root).toBe(root);
     }
     const again = async () => before;
-    const back = await db.remote({ ...inner, readHead: again, readHeadSince: again });
+    const back = await db.connect(bucket({ ...inner, readHead: again, readHeadSince: again }));
     await back.pull();
     expect(db.root).toBe(root);
     expect(await db.get('late')).toBe(1);
@@ -296,7 +300,7 @@ describe('wrong settings of CORS', () => {
     ends.push(() => db.close());
     const remote = httpRemote({ url: server.url, fetch: blind([]) });
     for (const probe of [true, false]) {
-      const link = await db.remote(remote, { probe, name: `probe-${probe}` });
+      const link = await db.connect(bucket(remote, { probe, name: `probe-${probe}` }));
       expect(await link.pull()).toMatchObject({ seq: 2 });
       await db.put('own', probe);
       const [before, { root }] = [(await inner.readHead('main'))?.token, db];
@@ -304,7 +308,7 @@ describe('wrong settings of CORS', () => {
       expect([(await inner.readHead('main'))?.token, db.root]).toEqual([before, root]);
     }
     const seeing = httpRemote({ url: server.url, fetch: blind(['etag']) });
-    const link = await db.remote(seeing, { name: 'seeing' });
+    const link = await db.connect(bucket(seeing, { name: 'seeing' }));
     expect(await link.push()).toMatchObject({ isPushed: true });
   });
 

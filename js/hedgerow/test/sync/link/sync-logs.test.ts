@@ -1,6 +1,7 @@
 /** Devices that were away or cut off, and need more entries than a head has. */
 import { expect, it } from 'vitest';
 import { sameBytes } from '../../../src/base/bytes.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { longRows } from '../../support/long-rows.js';
 import { failure } from '../../support/models/store-model.js';
@@ -60,7 +61,7 @@ it('a device finds a push without an answer in a log', async () => {
     await b.link.push();
   }
   await a.db.put('a', { n: 2 });
-  const link = await a.db.remote(remote, { probe: false });
+  const link = await a.db.connect(bucket(remote, { probe: false }));
   expect(await link.push()).toMatchObject({ seq: 22, conflicts: 0 });
   expect(reads).toBe(2);
   expect(await rowsOf(a.db)).toEqual({ a: { n: 2 }, b: 19 });
@@ -88,7 +89,7 @@ it('a missing or damaged log is invalid-remote, and rows stay', async () => {
   ];
   for (const change of wrong) {
     const remote: Remote = { ...inner, get: async (...call) => change(await inner.get(...call)) };
-    const link = await b.db.remote(remote, { probe: false });
+    const link = await b.db.connect(bucket(remote, { probe: false }));
     const refused = { code: 'invalid-remote', object: 'log' };
     await expect(link.pull()).rejects.toMatchObject(refused);
     expect(await rowsOf(b.db)).toEqual({ a: 0, own: 1 });

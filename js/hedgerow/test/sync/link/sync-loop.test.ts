@@ -1,7 +1,9 @@
 /** The loop that keeps a store in sync, and its reports. */
 import { expect, it } from 'vitest';
 import { pause } from '../../../src/base/timeout.js';
-import { HedgerowError, type SyncState } from '../../../src/index.js';
+import { HedgerowError } from '../../../src/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
+import type { ConnectionState } from '../../../src/sync/link/connection-state.js';
 import type { SyncProgress } from '../../../src/sync/link/link-context.js';
 import { type LoopHost, SyncLoop } from '../../../src/sync/link/sync-loop.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
@@ -12,12 +14,13 @@ it('a loop pushes commits, pulls after a poke, and ends with its store', async (
   const [a, b] = [await device(remote), await device(remote)];
   const states: string[] = [];
   let poke = () => {};
-  const pokes = (call: () => void) => {
+  const subscribe = (call: () => void) => {
     poke = call;
     return () => {};
   };
-  const options = { pauseMs: 0, pokes };
-  const loop = a.link.sync({ ...options, onState: ({ status }) => void states.push(status) });
+  const loop = a.link;
+  loop.subscribe(() => void states.push(loop.state.status));
+  loop.start({ pauseMs: 0, subscribe });
   await a.db.put('a', 1);
   await expect.poll(async () => (await b.link.pull()).seq).toBe(2);
   await b.db.put('b', 1);
@@ -26,7 +29,7 @@ it('a loop pushes commits, pulls after a poke, and ends with its store', async (
   await expect.poll(() => a.db.get('b')).toBe(1);
   await expect.poll(() => loop.state.status).toBe('synced');
   await a.db.close();
-  await loop.over;
+  await loop.stop();
   expect(states.at(-1)).toBe('stopped');
   expect(states).toContain('syncing');
 });
@@ -47,6 +50,7 @@ function hostOf(work: LoopHost['work'], lost = new AbortController().signal) {
     hold: (run) => run(lost),
     say() {},
     pass() {},
+    show() {},
     sleep: (ms, signal) =>
       new Promise((end) => {
         waits.push({ ms, end });
@@ -123,7 +127,8 @@ it('a loop without a network is offline, and goes on when the network is back', 
   };
   const a = await device(remote);
   await a.db.put('a', 1);
-  const loop = a.link.sync({ pauseMs: 0 });
+  const loop = a.link;
+  loop.start({ pauseMs: 0 });
   await expect.poll(() => loop.state).toMatchObject({ isPending: true });
   isDown = false;
   loop.poke();
@@ -150,7 +155,9 @@ async function apart(remote: Remote) {
 it('a loop reports rows that the pull of its push has merged in', async () => {
   const { a } = await apart(memoryRemote());
   const told: unknown[] = [];
-  const loop = a.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
+  const loop = a.link;
+  loop.onPull((pulled) => void told.push(pulled));
+  loop.start({ pauseMs: 0 });
   await expect.poll(() => loop.state.status).toBe('synced');
   // It was pending: the loop has not pulled by itself. Both titles had changed, and the remote's won.
   expect(told).toEqual([{ seq: 3, applied: 3, conflicts: 1 }]);
@@ -167,7 +174,9 @@ it('a loop reports conflicts that have changed no row here', async () => {
   await a.link.push();
   await b.db.put('both', 3);
   const told: unknown[] = [];
-  const loop = b.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
+  const loop = b.link;
+  loop.onPull((pulled) => void told.push(pulled));
+  loop.start({ pauseMs: 0 });
   await expect.poll(() => loop.state.status).toBe('synced');
   expect(told).toEqual([{ seq: 3, applied: 0, conflicts: 1 }]);
   await loop.stop();
@@ -188,34 +197,43 @@ it('a loop reports rows that came in before its push failed', async () => {
   // The lost swap brings the rows; the next one fails.
   left = 1;
   const told: unknown[] = [];
-  const loop = a.link.sync({ pauseMs: 0, onPull: (pulled) => void told.push(pulled) });
+  const loop = a.link;
+  loop.onPull((pulled) => void told.push(pulled));
+  loop.start({ pauseMs: 0 });
   await expect.poll(() => loop.state.status).toBe('failing');
   expect(told).toEqual([{ seq: 3, applied: 3, conflicts: 1 }]);
   expect(await a.db.get('two')).toBe(2);
   await loop.stop();
 });
 
-it('a loop that waits for its turn reports it once, and not in the turn of the call', async () => {
+it('a loop that waits for its turn reports it once', async () => {
   const remote = memoryRemote();
   const { db, link } = await device(remote);
-  const other = await db.remote(remote, { probe: false });
-  const first = link.sync({ pauseMs: 0 });
+  const other = await db.connect(bucket(remote, { probe: false }));
+  const first = link;
+  first.start({ pauseMs: 0 });
   await expect.poll(() => first.state.status).toBe('synced');
-  const told: SyncState[] = [];
-  const second = other.sync({ pauseMs: 0, onState: (state) => void told.push(state) });
-  expect(told).toEqual([]);
-  const waiting = { status: 'waiting', isPending: false, isElsewhere: false };
-  await expect.poll(() => told).toMatchObject([waiting]);
+  const told: ConnectionState[] = [];
+  other.subscribe(() => void told.push(other.state));
+  other.start({ pauseMs: 0 });
+  expect(told).toMatchObject([{ status: 'waiting', isPending: false, isLeader: false }]);
   await pause(50);
-  expect(told).toEqual([second.state]);
+  expect(told).toEqual([other.state]);
+  expect(other.state).toBe(told[0]);
+  expect(Object.isFrozen(other.state)).toBe(true);
   await first.stop();
-  await second.stop();
+  await other.stop();
 });
 
 it('the states of a loop begin with waiting, also when its turn comes at once', async () => {
   const { link } = await device(memoryRemote());
   const told: string[] = [];
-  const loop = link.sync({ pauseMs: 0, onState: ({ status }) => void told.push(status) });
+  const loop = link;
+  loop.subscribe(() => {
+    const { status } = loop.state;
+    if (told.at(-1) !== status) told.push(status);
+  });
+  loop.start({ pauseMs: 0 });
   // It is at work from its turn on, also without a push.
   await expect.poll(() => told).toEqual(['waiting', 'syncing', 'synced']);
   await loop.stop();
@@ -227,8 +245,9 @@ it('a loop reports its progress with packs while it pulls and pushes', async () 
   const [a, b] = [await device(remote), await device(remote)];
   await a.db.putMany(many(30_000, 'a note'));
   const told: SyncProgress[] = [];
-  const options = { pauseMs: 0, onProgress: (progress: SyncProgress) => void told.push(progress) };
-  const sending = a.link.sync(options);
+  for (const { link } of [a, b]) link.onProgress((progress) => void told.push(progress));
+  const sending = a.link;
+  sending.start({ pauseMs: 0 });
   await expect.poll(() => sending.state.isPending).toBe(true);
   await expect.poll(() => sending.state.isPending, { timeout: 20_000 }).toBe(false);
   await sending.stop();
@@ -236,7 +255,8 @@ it('a loop reports its progress with packs while it pulls and pushes', async () 
   expect(packs).toBeGreaterThan(0);
   expect(told.every(({ phase }) => phase === 'packs-out')).toBe(true);
   told.length = 0;
-  const bringing = b.link.sync(options);
+  const bringing = b.link;
+  bringing.start({ pauseMs: 0 });
   await expect.poll(() => b.db.count(), { timeout: 20_000 }).toBe(30_000);
   await bringing.stop();
   expect(told).toHaveLength(packs);
@@ -257,7 +277,8 @@ it.each(['remote-auth', 'remote', 'remote-unsafe'] as const)(
     // So long that it is a separate object, whose put comes before the swap.
     const long = many(200, 'long');
     await b.db.putMany(long);
-    const loop = b.link.sync({ pauseMs: 0 });
+    const loop = b.link;
+    loop.start({ pauseMs: 0 });
     await expect.poll(() => loop.state).toMatchObject({ status: 'failing', isPending: true });
     await a.db.put('second', 2);
     await a.link.push();
@@ -265,5 +286,64 @@ it.each(['remote-auth', 'remote', 'remote-unsafe'] as const)(
     await expect.poll(() => b.db.get('second')).toBe(2);
     expect(await b.db.count()).toBe(2 + long.length);
     await loop.stop();
+  },
+);
+
+it('a second start replaces the options of a running loop, and begins a round', async () => {
+  const remote = memoryRemote();
+  const [a, b] = [await device(remote), await device(remote)];
+  const heard: string[] = [];
+  const named = (name: string) => () => {
+    heard.push(`+${name}`);
+    return () => void heard.push(`-${name}`);
+  };
+  a.link.start({ pauseMs: 0, subscribe: named('first') });
+  await expect.poll(() => a.link.state.status).toBe('synced');
+  await b.db.put('b', 1);
+  await b.link.push();
+  a.link.start({ pauseMs: 0, subscribe: named('second') });
+  await expect.poll(() => a.db.get('b')).toBe(1);
+  expect(heard).toEqual(['+first', '-first', '+second']);
+  await a.link.stop();
+  expect(heard).toEqual(['+first', '-first', '+second', '-second']);
+});
+
+it('a connection that is being stopped starts again', async () => {
+  const { db, link } = await device(memoryRemote());
+  link.start({ pauseMs: 0 });
+  await expect.poll(() => link.state.status).toBe('synced');
+  const stopping = link.stop();
+  link.start({ pauseMs: 0 });
+  await stopping;
+  await db.put('a', 1);
+  await expect.poll(() => link.isPending()).toBe(false);
+  expect(link.state).toMatchObject({ status: 'synced', isLeader: true, isFilled: true });
+  await link.close();
+  expect(link.state).toMatchObject({ status: 'stopped', isLeader: false });
+  expect(() => link.start()).toThrow(expect.objectContaining({ code: 'closed' }));
+  await expect(async () => link.pull()).rejects.toMatchObject({ code: 'closed' });
+});
+
+it('a connection counts the rows that the other side lacks', async () => {
+  const { db, link } = await device(memoryRemote());
+  expect(await link.pendingCount()).toBe(0);
+  await db.putMany(many(1000, 'a note'));
+  expect(await link.pendingCount()).toBe(1000);
+  await link.push();
+  await db.delete('k000001');
+  await db.put('k000002', 2);
+  expect([await link.pendingCount(), await link.isPending()]).toEqual([2, true]);
+});
+
+it.each([{ everyMs: -1 }, { pauseMs: '1' }, { subscribe: 1 }, { pokes: () => {} }, 1])(
+  'start refuses %j',
+  async (options) => {
+    const { link } = await device(memoryRemote());
+    expect(() => link.start(options as never)).toThrow(
+      expect.objectContaining({ code: 'invalid-argument' }),
+    );
+    expect(() => link.onPull(1 as never)).toThrow(
+      expect.objectContaining({ code: 'invalid-argument' }),
+    );
   },
 );

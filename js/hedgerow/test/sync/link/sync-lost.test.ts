@@ -1,5 +1,6 @@
 /** Pushes whose answer was lost. */
 import { expect, it } from 'vitest';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { PLAIN_SCOPE } from '../../../src/sync/remote/format/cipher-suite.js';
 import { decodeHead } from '../../../src/sync/remote/format/head-codec.js';
 import { memoryRemote, type Remote, type Swap } from '../../../src/sync/remote/index.js';
@@ -48,7 +49,7 @@ it('an edit after a push without an answer is no conflict', async () => {
   await expect(a.link.push()).rejects.toThrow('closed');
   isCut = false;
   await a.db.put('a', { n: 2 });
-  const link = await a.db.remote(remote, { probe: false });
+  const link = await a.db.connect(bucket(remote, { probe: false }));
   expect(await link.push()).toMatchObject({ seq: 3, conflicts: 0 });
   expect(await rowsOf(a.db)).toEqual({ a: { n: 2 } });
 });
@@ -79,7 +80,7 @@ it('an edit after a checkpoint without an answer is no conflict, when others hav
   await b.link.push();
   expect((await headOf(inner)).tail).toHaveLength(1);
   await a.db.put('a', { n: 2 });
-  const link = await a.db.remote(remote, { probe: false, policy: 'remote' });
+  const link = await a.db.connect(bucket(remote, { probe: false, policy: 'remote' }));
   expect(await link.push()).toMatchObject({ conflicts: 0 });
   const rows = await rowsOf(a.db);
   expect([rows.a, rows.b, rows.elsewhere]).toEqual([{ n: 2 }, { n: 1 }, 1]);

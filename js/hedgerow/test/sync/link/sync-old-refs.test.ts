@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FORMAT } from '../../../src/base/limits.js';
 import { memory, open, type Storage } from '../../../src/index.js';
 import type { Ref } from '../../../src/storage/segment-store.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { device, rowsOf } from '../../support/worlds/sync-devices.js';
 
@@ -11,7 +12,7 @@ const NAME = 'app';
 /** Writes rows and pushes them. */
 async function putRows(storage: Storage, remote: Remote, prefix: string, count: number) {
   const db = await open(NAME, { storage });
-  const link = await db.remote(remote, { probe: false });
+  const link = await db.connect(bucket(remote, { probe: false }));
   for (let nth = 0; nth < count; nth++) await db.put(`${prefix}/${nth}`, nth);
   await link.push();
   await db.close();
@@ -65,7 +66,7 @@ describe.each(moved.map(({ name }) => name))('the ref %s at its earlier state', 
       const find = (refs: readonly Ref[]) => refs.find((one) => one.name === name) as Ref;
       await putBack(storage, name, find(before), find(moved));
       const db = await open(NAME, { storage });
-      const link = await db.remote(remote, { probe: false });
+      const link = await db.connect(bucket(remote, { probe: false }));
       await db.put('waits', 1);
       const { code } = await link[call]().then(
         () => ({ code: 'resolved' }),

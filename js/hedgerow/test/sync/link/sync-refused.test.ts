@@ -1,5 +1,6 @@
 /** Damaged, older or unsafe remotes: they are refused, and rows stay. */
 import { expect, it } from 'vitest';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { failure } from '../../support/models/store-model.js';
 import { isDeep } from '../../support/property.js';
@@ -13,16 +14,18 @@ it('a remote that went back or was exchanged is refused, and rows stay', async (
   const old = await inner.readHead('main');
   await a.db.put('a', 2);
   await a.link.push();
-  const stale = await a.db.remote({ ...inner, readHead: async () => old }, { probe: false });
+  const stale = await a.db.connect(
+    bucket({ ...inner, readHead: async () => old }, { probe: false }),
+  );
   await expect(stale.pull()).rejects.toEqual(failure('rollback'));
   const other = memoryRemote();
   await (await device(other)).link.push();
   const b = await device(other);
   await b.db.put('b', 1);
   await b.link.push();
-  const elsewhere = await a.db.remote(other, { probe: false });
+  const elsewhere = await a.db.connect(bucket(other, { probe: false }));
   await expect(elsewhere.pull()).rejects.toEqual(failure('rollback'));
-  const empty = await a.db.remote(memoryRemote(), { probe: false });
+  const empty = await a.db.connect(bucket(memoryRemote(), { probe: false }));
   await expect(empty.pull()).rejects.toEqual(failure('remote-gone'));
   expect(await rowsOf(a.db)).toEqual({ a: 2 });
 });
@@ -57,7 +60,7 @@ it('damaged heads, deltas and packs are invalid-remote, and rows stay', async ()
     await expect(b.link.pull()).rejects.toEqual(failure('invalid-remote'));
     expect(await rowsOf(b.db)).toEqual({ own: 1 });
     // It goes on with a sound one.
-    const link = await b.db.remote(inner, { probe: false });
+    const link = await b.db.connect(bucket(inner, { probe: false }));
     expect(await link.pull()).toMatchObject({ applied: ROWS });
   }
 });

@@ -6,7 +6,7 @@
  */
 import { expect, it } from 'vitest';
 import { remoteKeys } from '../../../src/sync/encryption/remote-keys.js';
-import type { LinkOptions } from '../../../src/sync/link/open-link.js';
+import type { BucketOptions } from '../../../src/sync/link/open-bucket-connection.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { faultyRemote } from '../../support/doubles/faulty-remote.js';
 import { simulateInTurn } from '../../support/doubles/in-turn.js';
@@ -50,7 +50,7 @@ function counted(remote: Remote): Remote {
 }
 
 /** Every third remote is encrypted, and in half of these some devices change the key. */
-function encryptionOf(seed: number, nth: number): LinkOptions {
+function encryptionOf(seed: number, nth: number): BucketOptions {
   if (seed % 3 > 0) return {};
   totals.encrypted += nth === 0 ? 1 : 0;
   return {

@@ -1,6 +1,7 @@
 /** The core traps while a store is linked to a remote: the next call of the link works with the new instance. */
 import { afterEach, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { failure } from '../../support/models/store-model.js';
 import { isDeep } from '../../support/property.js';
@@ -20,7 +21,7 @@ async function trap(db: Store): Promise<void> {
 
 async function device(remote: Remote) {
   const db = await open('app', { storage: memory(), advanced: { cacheBytes: 0 } });
-  return { db, link: await db.remote(remote, { probe: false }) };
+  return { db, link: await db.connect(bucket(remote, { probe: false })) };
 }
 
 function many(count: number, seed: number): [string, unknown][] {

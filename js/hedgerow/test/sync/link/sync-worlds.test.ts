@@ -7,7 +7,7 @@
 import { expect, it } from 'vitest';
 import { HedgerowError } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/remote-keys.js';
-import type { LinkOptions } from '../../../src/sync/link/open-link.js';
+import type { BucketOptions } from '../../../src/sync/link/open-bucket-connection.js';
 import { simulateInTurn } from '../../support/doubles/in-turn.js';
 import { type BeginStep, forSeeds, hasAllSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';
@@ -52,7 +52,7 @@ class Scene {
   async start(count: number): Promise<void> {
     const kind = this.#seed % 3;
     totals[(['plain', 'encrypted', 'signed'] as const)[kind] ?? 'plain'] += 1;
-    const encryption: LinkOptions =
+    const encryption: BucketOptions =
       kind === 0 ? {} : { encryption: remoteKeys({ place: 'worlds', keys: keyOf, epoch: 1 }) };
     for (let nth = 0; nth < count; nth++) {
       const view = new View(this.worlds[0] as World);

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { HedgerowError } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/index.js';
-import { contextOf, type LinkOptions } from '../../../src/sync/link/open-link.js';
+import { type BucketOptions, contextOf } from '../../../src/sync/link/open-bucket-connection.js';
 import { deflate } from '../../../src/sync/remote/format/deflate.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { random } from '../../support/random.js';
@@ -11,7 +11,7 @@ import { device, many, rowsOf } from '../../support/worlds/sync-devices.js';
 
 const failure = (code: string) => expect.objectContaining({ code });
 
-async function fresh(remote: Remote, options: LinkOptions = {}) {
+async function fresh(remote: Remote, options: BucketOptions = {}) {
   const { db, link } = await device(remote, options);
   try {
     await link.pull();
@@ -118,7 +118,7 @@ it('a push without news rejects after a rollback', async () => {
   await expect(link.push()).rejects.toEqual(failure('rollback'));
 });
 
-it.each<[string, LinkOptions]>([
+it.each<[string, BucketOptions]>([
   ['plain', {}],
   ['encrypted', { encryption: remoteKeys({ place: 'room', keys: () => random(9).bytes(32) }) }],
 ])(

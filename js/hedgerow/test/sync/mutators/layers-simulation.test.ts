@@ -56,7 +56,7 @@ async function seen(tab: Tab) {
     count: tab.count.get().count,
     told: [...tab.watched.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
     migration: await tasks.migration().then(({ remaining, refused }) => [remaining, refused]),
-    pending: tab.app.pending().length,
+    pending: tab.app.calls().length,
   };
 }
 

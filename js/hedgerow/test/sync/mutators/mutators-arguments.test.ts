@@ -12,7 +12,7 @@ it('a call copies its arguments at once', async () => {
   args.title = 'second';
   await call;
   expect(await db.get('issue/a')).toMatchObject({ title: 'first' });
-  expect(app.pending()[0]?.args).toEqual({ id: 'a', title: 'first' });
+  expect(app.calls()[0]?.args).toEqual({ id: 'a', title: 'first' });
 });
 
 it.each([
@@ -27,6 +27,6 @@ it.each([
   const db = await store();
   const app = await bind(db, new ServerDouble(theirs));
   await expect(app.mutate.add(args as never)).rejects.toEqual(failure('invalid-value'));
-  expect(app.pending()).toEqual([]);
+  expect(app.calls()).toEqual([]);
   expect(await db.count()).toBe(0);
 });

@@ -30,7 +30,7 @@ it('waiting calls move to another device as JSON, and run again there', async ()
   const app = await bind(db, server);
   await app.mutate.add(1);
   await app.mutate.openIssue({ id: '1', title: 'Gate' });
-  const file = JSON.stringify(app.pending());
+  const file = JSON.stringify(app.calls());
   await db.close();
   const other = await open('app', { storage: memory() });
   const link = await bind(other, server);

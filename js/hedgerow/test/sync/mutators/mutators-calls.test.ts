@@ -54,7 +54,7 @@ it('calls of one turn share a commit, and each sees the rows of the calls before
   await Promise.all(closed);
   expect(count() - before).toBe(1);
   await expect.poll(() => told).toBe(1);
-  const pending = app.pending();
+  const pending = app.calls();
   expect(pending.map(({ id }) => id)).toEqual(Array.from({ length: 600 }, (_, nth) => nth + 1));
   expect(pending.map(({ name }) => name)).toEqual([
     ...ids.map(() => 'openIssue'),
@@ -62,7 +62,7 @@ it('calls of one turn share a commit, and each sees the rows of the calls before
   ]);
   await app.push();
   await app.pull();
-  expect(app.pending()).toEqual([]);
+  expect(app.calls()).toEqual([]);
   expect(await rowsOf(db)).toEqual(double.rows);
   expect(await db.get('issue/299')).toEqual({ title: '299', isClosed: true });
 });
@@ -78,7 +78,7 @@ it('calls during a commit go together in the next', async () => {
   await Promise.all([first, ...later]);
   // At most 1,000 calls share one.
   expect(count() - before).toBeLessThanOrEqual(4);
-  expect(app.pending()).toHaveLength(2501);
+  expect(app.calls()).toHaveLength(2501);
 });
 
 it('a call that throws leaves no trace, and does not disturb its neighbours', async () => {
@@ -108,7 +108,7 @@ it('a call that throws leaves no trace, and does not disturb its neighbours', as
     'issue/a': { title: 'a', isClosed: true },
     'trace/a': 1,
   });
-  expect(app.pending().map(({ id, name }) => [id, name])).toEqual([
+  expect(app.calls().map(({ id, name }) => [id, name])).toEqual([
     [1, 'add'],
     [2, 'openIssue'],
     [3, 'closeIssue'],
@@ -117,16 +117,18 @@ it('a call that throws leaves no trace, and does not disturb its neighbours', as
 
 it('a call whose rows are refused at the commit fails alone', async () => {
   const db = await store({ advanced: { sums: { total: { prefix: 'n/', sum: '/n' } } } } as never);
-  const app = await mutators(db, {
-    mutators: {
-      set(tx: Transaction, { key, n }: { key: string; n: unknown }) {
-        tx.put(`n/${key}`, { n });
-        return key;
+  const app = await db.connect(
+    mutators({
+      mutators: {
+        set(tx: Transaction, { key, n }: { key: string; n: unknown }) {
+          tx.put(`n/${key}`, { n });
+          return key;
+        },
       },
-    },
-    pull: () => json({}),
-    push: () => json({}),
-  });
+      pull: () => json({}),
+      push: () => json({}),
+    }),
+  );
   const wrong = { n: Number.MAX_VALUE };
   const calls = ['a', 'b', 'c', 'd', 'e'].map((key, nth) =>
     app.mutate.set({ key, ...(nth % 3 === 1 ? wrong : { n: nth }) }),
@@ -136,7 +138,7 @@ it('a call whose rows are refused at the commit fails alone', async () => {
   const made = (value: string) => ({ status: 'fulfilled', value });
   expect(settled).toMatchObject([made('a'), refused, made('c'), made('d'), refused]);
   expect(Object.keys(await rowsOf(db))).toEqual(['n/a', 'n/c', 'n/d']);
-  expect(app.pending().map(({ id, args }) => [id, (args as { key: string }).key])).toEqual([
+  expect(app.calls().map(({ id, args }) => [id, (args as { key: string }).key])).toEqual([
     [1, 'a'],
     [2, 'c'],
     [3, 'd'],
@@ -148,17 +150,19 @@ async function withSlow() {
   const db = await store();
   const waits: (() => void)[] = [];
   const double = new ServerDouble({ ...theirs, slow: (rows) => void rows.set('slow', 1) });
-  const app = await mutators(db, {
-    mutators: {
-      ...ours,
-      async slow(tx: Transaction) {
-        await new Promise<void>((resolve) => waits.push(resolve));
-        tx.put('slow', 1);
+  const app = await db.connect(
+    mutators({
+      mutators: {
+        ...ours,
+        async slow(tx: Transaction) {
+          await new Promise<void>((resolve) => waits.push(resolve));
+          tx.put('slow', 1);
+        },
       },
-    },
-    pull: (request) => json(double.pull(request)),
-    push: (request) => json(double.push(request)),
-  });
+      pull: (request) => json(double.pull(request)),
+      push: (request) => json(double.push(request)),
+    }),
+  );
   return { db, waits, app, double };
 }
 
@@ -175,7 +179,7 @@ it('a slow call does not hold up the others', async () => {
   waits[1]?.();
   await slow;
   expect(await rowsOf(db)).toEqual({ count: 6, slow: 1 });
-  expect(app.pending().map(({ id, name }) => [id, name])).toEqual([
+  expect(app.calls().map(({ id, name }) => [id, name])).toEqual([
     [1, 'add'],
     [2, 'add'],
     [3, 'add'],
@@ -219,7 +223,7 @@ it('closing settles all calls: resolved calls are stored, and rejected ones are 
   const again = await store({ storage });
   expect((await again.get('count')) ?? 0).toBe(made);
   const other = await bind(again, server());
-  expect(other.pending()).toHaveLength(made);
+  expect(other.calls()).toHaveLength(made);
   await expect(app.mutate.add(1)).rejects.toEqual(failure('closed'));
 });
 
@@ -237,8 +241,8 @@ it('calls that have not left this device can be dropped', async () => {
   await app.mutate.add(1);
   await app.mutate.add(10);
   await expect(app.push()).rejects.toEqual(failure('offline'));
-  expect(app.pending().map(({ isSent }) => isSent)).toEqual([false, false]);
-  expect(await app.drop(app.pending()[0] as never)).toBe(true);
+  expect(app.calls().map(({ isSent }) => isSent)).toEqual([false, false]);
+  expect(await app.drop(app.calls()[0] as never)).toBe(true);
   expect(await rowsOf(db)).toEqual({ count: 10 });
   // This one may have left.
   answer = 'unknown';
@@ -246,8 +250,8 @@ it('calls that have not left this device can be dropped', async () => {
   answer = 'unsent';
   await app.mutate.add(100);
   await expect(app.push()).rejects.toEqual(failure('offline'));
-  expect(app.pending().map(({ isSent }) => isSent)).toEqual([true, false]);
-  expect(await app.drop(app.pending()[0] as never)).toBe(false);
+  expect(app.calls().map(({ isSent }) => isSent)).toEqual([true, false]);
+  expect(await app.drop(app.calls()[0] as never)).toBe(false);
   answer = 'all';
   await app.push();
   await app.pull();
@@ -273,7 +277,7 @@ it('a failure to record an unsent call does not hide the error of the push', asy
   await expect(app.push()).rejects.toEqual(failure('offline'));
   isBroken = false;
   // A call that may have left stays marked as sent.
-  expect(app.pending()).toMatchObject([{ isSent: true }]);
+  expect(app.calls()).toMatchObject([{ isSent: true }]);
 });
 
 it('calls of a page that reports itself offline are unsent', async () => {
@@ -287,10 +291,10 @@ it('calls of a page that reports itself offline are unsent', async () => {
   try {
     await app.mutate.add(1);
     await expect(app.push()).rejects.toEqual(failure('offline'));
-    expect(app.pending()).toMatchObject([{ isSent: false }]);
+    expect(app.calls()).toMatchObject([{ isSent: false }]);
     vi.stubGlobal('navigator', { onLine: true });
     await expect(app.push()).rejects.toEqual(failure('offline'));
-    expect(app.pending()).toMatchObject([{ isSent: true }]);
+    expect(app.calls()).toMatchObject([{ isSent: true }]);
   } finally {
     vi.unstubAllGlobals();
   }
@@ -315,7 +319,7 @@ it('a call that another tab has sent since stays sent', async () => {
   await app.mutate.add(1);
   await expect(app.push()).rejects.toEqual(failure('offline'));
   expect(double.rows).toEqual({ count: 1 });
-  expect(app.pending()).toMatchObject([{ isSent: true }]);
+  expect(app.calls()).toMatchObject([{ isSent: true }]);
 });
 
 it.each([
@@ -331,29 +335,31 @@ it.each([
 ])('a mutator that calls the queue %s is refused at once', async (_, before) => {
   const db = await store();
   let runs = 0;
-  const app = await mutators(db, {
-    mutators: {
-      inc: async (tx: Transaction) => tx.put('n', ((await tx.get<number>('n')) ?? 0) + 1),
-      outer: async (tx: Transaction) => {
-        runs += 1;
-        await before(tx);
-        await tx.get('other');
-        await tx.get('n');
-        // biome-ignore lint/suspicious/noExplicitAny: its type would be of itself
-        await (app as any).mutate.inc();
-        tx.put('done', true);
+  const app = await db.connect(
+    mutators({
+      mutators: {
+        inc: async (tx: Transaction) => tx.put('n', ((await tx.get<number>('n')) ?? 0) + 1),
+        outer: async (tx: Transaction) => {
+          runs += 1;
+          await before(tx);
+          await tx.get('other');
+          await tx.get('n');
+          // biome-ignore lint/suspicious/noExplicitAny: its type would be of itself
+          await (app as any).mutate.inc();
+          tx.put('done', true);
+        },
       },
-    },
-    pull: () => json({}),
-    push: () => json({}),
-  });
+      pull: () => json({}),
+      push: () => json({}),
+    }),
+  );
   await expect(app.mutate.outer()).rejects.toMatchObject({
     code: 'invalid-argument',
     message: expect.stringContaining('inc is called in a mutator'),
   });
   expect(runs).toBe(1);
   expect(await rowsOf(db)).toEqual({});
-  expect(app.pending()).toEqual([]);
+  expect(app.calls()).toEqual([]);
   // Calls of others while a mutator waits are not part of its call.
   const app2 = app.mutate;
   await Promise.all([app2.inc(), Promise.resolve().then(() => app2.inc()), app2.inc()]);
@@ -362,16 +368,18 @@ it.each([
 
 it('calls of others commit at each moment of a running mutator', async () => {
   const db = await store();
-  const app = await mutators(db, {
-    mutators: {
-      read: async (tx: Transaction) => {
-        for (let n = 0; n < 20; n++) await tx.get(`k${n}`);
+  const app = await db.connect(
+    mutators({
+      mutators: {
+        read: async (tx: Transaction) => {
+          for (let n = 0; n < 20; n++) await tx.get(`k${n}`);
+        },
+        nothing() {},
       },
-      nothing() {},
-    },
-    pull: () => json({}),
-    push: () => json({}),
-  });
+      pull: () => json({}),
+      push: () => json({}),
+    }),
+  );
   const calls: Promise<unknown>[] = [];
   let isOver = false;
   const others = (async () => {

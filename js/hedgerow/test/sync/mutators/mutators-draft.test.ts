@@ -67,9 +67,9 @@ it('all changes of a branch are one call, and the next merge has the later chang
   await draft.put('a', { n: 10 });
   await draft.delete('b');
   await draft.put('c', { n: 3 });
-  expect(await app.merge('draft', { as: 'takeDraft' })).toBe(3);
+  expect(await app.mergeDraft('draft', { as: 'takeDraft' })).toBe(3);
   expect(await rowsOf(db)).toEqual({ a: { n: 10 }, c: { n: 3 } });
-  expect(app.pending()).toMatchObject([
+  expect(app.calls()).toMatchObject([
     {
       name: 'takeDraft',
       args: [
@@ -80,9 +80,9 @@ it('all changes of a branch are one call, and the next merge has the later chang
     },
   ]);
   expect(await keysIn(draft)).toEqual([]);
-  expect(await app.merge('draft', { as: 'takeDraft' })).toBeUndefined();
+  expect(await app.mergeDraft('draft', { as: 'takeDraft' })).toBeUndefined();
   await draft.put('d', { n: 4 });
-  expect(await app.merge('draft', { as: 'takeDraft' })).toBe(1);
+  expect(await app.mergeDraft('draft', { as: 'takeDraft' })).toBe(1);
   await db.branches.delete('draft');
   server.set([['news', 1]]);
   await sync();
@@ -106,14 +106,14 @@ it('a conflict merges no change, and can be resolved in the draft', async () => 
   await app.pull();
   const { conflicts } = await db.branches.preview('draft');
   expect(conflicts.map(({ key }) => key)).toEqual(['a']);
-  await expect(app.merge('draft', { as: 'takeDraft' })).rejects.toThrow('conflict: a');
-  expect(app.pending()).toEqual([]);
+  await expect(app.mergeDraft('draft', { as: 'takeDraft' })).rejects.toThrow('conflict: a');
+  expect(app.calls()).toEqual([]);
   expect(await rowsOf(db)).toEqual({ a: { n: 100 }, b: { n: 2 } });
   expect(await keysIn(draft)).toEqual(['change a', 'add c']);
   await draft.branches.merge('main', {
     onConflict: ({ ours, theirs }) => ({ ...(ours as object), ...(theirs as object) }),
   });
-  expect(await app.merge('draft', { as: 'takeDraft' })).toBe(2);
+  expect(await app.mergeDraft('draft', { as: 'takeDraft' })).toBe(2);
   await sync();
   expect(server.rows).toEqual({ a: { n: 100, mine: true }, b: { n: 2 }, c: { n: 3 } });
   expect(await rowsOf(db)).toEqual(server.rows);
@@ -125,7 +125,7 @@ it('a merge that the server has overtaken is reported with all changes, also aft
   const { db, app, sync, rejected } = await device(server);
   const draft = await db.branches.open('draft');
   await draft.put('a', { n: 10 });
-  await app.merge('draft', { as: 'takeDraft' });
+  await app.mergeDraft('draft', { as: 'takeDraft' });
   await db.branches.delete('draft');
   server.set([['a', { n: 100 }]]);
   await app.pull();
@@ -145,11 +145,11 @@ it('edits of the draft during a merge stay for the next merge', async () => {
   const draft = await db.branches.open('draft');
   await draft.put('a', { n: 10 });
   waits.before = () => draft.put('b', { n: 20 });
-  expect(await app.merge('draft', { as: 'takeDraft' })).toBe(1);
+  expect(await app.mergeDraft('draft', { as: 'takeDraft' })).toBe(1);
   waits.before = async () => {};
   expect(await db.get('b')).toEqual({ n: 2 });
   expect(await keysIn(draft)).toEqual(['change b']);
-  expect(await app.merge('draft', { as: 'takeDraft' })).toBe(1);
+  expect(await app.mergeDraft('draft', { as: 'takeDraft' })).toBe(1);
   expect(await db.get('b')).toEqual({ n: 20 });
   await db.close();
 });
@@ -160,7 +160,7 @@ it('one of two merges of a draft at once, in one tab or two, makes the call', as
   const [one, other] = [await device(server, storage), await device(server, storage)];
   const draft = await one.db.branches.open('draft');
   await draft.put('a', { n: 10 });
-  const merges = [one, other, one].map(({ app }) => app.merge('draft', { as: 'takeDraft' }));
+  const merges = [one, other, one].map(({ app }) => app.mergeDraft('draft', { as: 'takeDraft' }));
   expect((await Promise.all(merges)).sort()).toEqual([1, undefined, undefined]);
   await one.sync();
   expect(server.done).toHaveLength(1);
@@ -174,9 +174,9 @@ it('a merge comes after the calls before it, and moves the fork also if its call
   const draft = await db.branches.open('draft');
   await draft.put('c', { n: 3 });
   const setting = app.mutate.set({ key: 'c', value: { n: 3 } });
-  expect(await app.merge('draft', { as: 'takeDraft' })).toBe(1);
+  expect(await app.mergeDraft('draft', { as: 'takeDraft' })).toBe(1);
   await setting;
-  expect(app.pending().map(({ name }) => name)).toEqual(['set', 'takeDraft']);
+  expect(app.calls().map(({ name }) => name)).toEqual(['set', 'takeDraft']);
   expect(await keysIn(draft)).toEqual([]);
   await db.close();
 });
@@ -193,20 +193,20 @@ it('wrong branches, mutators and values are refused, and change no row', async (
     ['draft', undefined, 'invalid-argument'],
   ] as const;
   for (const [branch, as, code] of merges) {
-    await expect(app.merge(branch, { as: as as never }), `${branch} ${as}`).rejects.toEqual(
+    await expect(app.mergeDraft(branch, { as: as as never }), `${branch} ${as}`).rejects.toEqual(
       failure(code),
     );
   }
-  expect(app.pending()).toEqual([]);
+  expect(app.calls()).toEqual([]);
   expect(await keysIn(draft)).toEqual(['add bytes']);
   await db.close();
 });
 
 /** Only compiled. */
 export async function types(app: Awaited<ReturnType<typeof device>>['app']) {
-  (await app.merge('draft', { as: 'takeDraft' })) satisfies number | undefined;
+  (await app.mergeDraft('draft', { as: 'takeDraft' })) satisfies number | undefined;
   // @ts-expect-error: it takes no changes
-  await app.merge('draft', { as: 'set' });
+  await app.mergeDraft('draft', { as: 'set' });
   // @ts-expect-error: there is no such mutator
-  await app.merge('draft', { as: 'nobody' });
+  await app.mergeDraft('draft', { as: 'nobody' });
 }

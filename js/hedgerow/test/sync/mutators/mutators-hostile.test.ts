@@ -2,7 +2,11 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
 import { type HedgerowError, memory, open, type Store } from '../../../src/index.js';
-import { mutators, type PullRequest, type ServerLink } from '../../../src/sync/mutators/index.js';
+import {
+  type MutatorConnection,
+  mutators,
+  type PullRequest,
+} from '../../../src/sync/mutators/index.js';
 import { PullBody } from '../../../src/sync/wire/pull-response-body.js';
 import { json } from '../../support/doubles/mutators-server.js';
 import { failure } from '../../support/models/store-model.js';
@@ -22,15 +26,17 @@ afterEach(async () => {
 let answer: (request: PullRequest) => Response | Promise<Response> = () => json({});
 let answerPush: () => Response | Promise<Response> = () => json({});
 
-async function bound(maxPullBytes?: number): Promise<[Store, ServerLink<typeof ours>]> {
+async function bound(maxPullBytes?: number): Promise<[Store, MutatorConnection<typeof ours>]> {
   const db = await open('app', { storage: memory() });
   stores.push(db);
-  const app = await mutators(db, {
-    mutators: ours,
-    pull: (request) => answer(request),
-    push: () => answerPush(),
-    maxPullBytes,
-  });
+  const app = await db.connect(
+    mutators({
+      mutators: ours,
+      pull: (request) => answer(request),
+      push: () => answerPush(),
+      maxPullBytes,
+    }),
+  );
   answerPush = () => json({});
   answer = () => json(FIRST);
   await app.pull();
@@ -45,10 +51,10 @@ const FIRST = {
   patch: [{ op: 'put', key: 'theirs', value: 1 }],
 };
 
-async function state(db: Store, app: ServerLink<typeof ours>): Promise<unknown> {
+async function state(db: Store, app: MutatorConnection<typeof ours>): Promise<unknown> {
   const rows: unknown[] = [];
   for await (const row of db.scan()) rows.push(row);
-  return [rows, app.pending(), await db.branches.list()];
+  return [rows, app.calls(), await db.branches.list()];
 }
 
 const page = '<!doctype html><title>Sign in to the network</title>';
@@ -70,15 +76,16 @@ function endless(begin: string, part: string): () => Response {
   };
 }
 
-const withClient = (change: (clientID: string) => object) => (app: ServerLink<typeof ours>) => {
-  const [{ clientID } = { clientID: '' }] = app.pending();
-  return json(change(clientID));
-};
+const withClient =
+  (change: (clientID: string) => object) => (app: MutatorConnection<typeof ours>) => {
+    const [{ clientID } = { clientID: '' }] = app.calls();
+    return json(change(clientID));
+  };
 
 type Case = readonly [
   name: string,
   code: HedgerowError['code'],
-  give: (app: ServerLink<typeof ours>) => Response | Promise<Response>,
+  give: (app: MutatorConnection<typeof ours>) => Response | Promise<Response>,
 ];
 
 const put = (key: string) => ({ op: 'put', key, value: 2 });
@@ -238,7 +245,7 @@ it.each(PULLS)('a pull of %s is %s', async (_name, code, give) => {
   await expect(app.pull()).rejects.toEqual(failure(code));
   expect(await state(db, app)).toEqual(before);
   // The app goes on as before.
-  const [{ clientID } = { clientID: '' }] = app.pending();
+  const [{ clientID } = { clientID: '' }] = app.calls();
   answer = () =>
     json({ cookie: '7', lastMutationIDChanges: { [clientID]: 1 }, patch: [put('mine')] });
   expect(await app.pull()).toEqual({ hasNews: true, acknowledged: 1, pending: 0 });
@@ -285,7 +292,7 @@ it('an answer of a push that is empty or no JSON refuses no call', async () => {
 
 it('ids that go back are a rollback', async () => {
   const [db, app] = await bound();
-  const [{ clientID } = { clientID: '' }] = app.pending();
+  const [{ clientID } = { clientID: '' }] = app.calls();
   answer = () => json({ cookie: 6, lastMutationIDChanges: { [clientID]: 1, other: 9 }, patch: [] });
   await app.pull();
   const before = await state(db, app);
@@ -298,7 +305,7 @@ it('a server that never knows the store gets its report, and the queue stays', a
   const [db, app] = await bound();
   answer = () => json({ error: 'ClientStateNotFound' });
   await expect(app.pull()).rejects.toEqual(failure('conflict'));
-  expect(app.pending()).toMatchObject([{ id: 1, name: 'set', args: { key: 'mine', value: 1 } }]);
+  expect(app.calls()).toMatchObject([{ id: 1, name: 'set', args: { key: 'mine', value: 1 } }]);
   expect(await db.get('theirs')).toBe(1);
 });
 

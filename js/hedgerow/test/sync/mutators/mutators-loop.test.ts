@@ -1,7 +1,7 @@
 /** The loop that keeps a store in sync with its server, and its requests. */
 import { expect, it, vi } from 'vitest';
 import { memory } from '../../../src/index.js';
-import type { PullRequest, PushRequest, ServerState } from '../../../src/sync/mutators/index.js';
+import type { MutatorState, PullRequest, PushRequest } from '../../../src/sync/mutators/index.js';
 import { json, ServerDouble } from '../../support/doubles/mutators-server.js';
 import { failure } from '../../support/models/store-model.js';
 import { bind, rowsOf, store, theirs } from '../../support/worlds/mutators-app.js';
@@ -21,34 +21,39 @@ it('a loop sends calls, pulls after a poke, and reports its state', async () => 
   const [db, second] = [await store({ storage }), await store({ storage })];
   const app = await bind(db, server, options);
   const other = await bind(second, server, options);
-  const states: ServerState[] = [];
+  const states: MutatorState[] = [];
   let poke = () => {};
-  const pokes = (call: () => void) => {
+  const subscribe = (call: () => void) => {
     poke = call;
     return () => {};
   };
-  app.sync({ pauseMs: 1, onState: (state) => void states.push(state), pokes });
+  app.subscribe(() => void states.push(app.state));
+  app.start({ pauseMs: 1, subscribe });
   await expect.poll(() => app.state.status).toBe('synced');
-  const waiting = other.sync({ pauseMs: 1 });
+  const waiting = other;
+  waiting.start({ pauseMs: 1 });
   await app.mutate.add(1);
   await expect.poll(() => server.rows.count).toBe(1);
   await expect
     .poll(() => app.state)
-    .toEqual({ status: 'synced', pending: 0, isFilled: true, error: undefined });
+    .toEqual({
+      ...{ status: 'synced', isPending: false, pendingCalls: 0, isFilled: true, isLeader: true },
+      ...{ error: undefined, retryAt: undefined },
+    });
   // The tab that speaks for all sends the other tab's calls.
   await other.mutate.add(1);
   await expect.poll(() => server.rows.count).toBe(2);
-  await expect.poll(() => other.pending()).toEqual([]);
-  expect(waiting.state.status).toBe('waiting');
+  await expect.poll(() => other.calls()).toEqual([]);
+  expect(waiting.state).toMatchObject({ status: 'waiting', isLeader: false });
   server.set([['news', 1]]);
   poke();
   await expect.poll(() => second.get('news')).toBe(1);
   isOffline = true;
   await app.mutate.add(1);
-  await expect.poll(() => app.state).toMatchObject({ status: 'offline', pending: 1 });
+  await expect.poll(() => app.state).toMatchObject({ status: 'offline', pendingCalls: 1 });
   isOffline = false;
   poke();
-  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pending: 0 });
+  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pendingCalls: 0 });
   expect(states.map(({ status }) => status)).toEqual(
     expect.arrayContaining(['syncing', 'synced', 'offline']),
   );
@@ -65,17 +70,17 @@ it('a loop reports its first state, also when calls waited before it began', asy
   const offline = () => Promise.reject(new TypeError('network error'));
   const how = { pull: offline, push: offline };
   const app = await bind(await store({ storage }), server, how);
-  app.sync();
+  app.start();
   await app.mutate.add(1);
   await expect.poll(() => app.state.status).toBe('offline');
   // It waits for the other one, so that only its first state comes.
   const second = await bind(await store({ storage }), server, how);
   await expect(second.pull()).rejects.toEqual(failure('offline'));
-  const states: ServerState[] = [];
-  second.sync({ onState: (state) => void states.push(state) });
-  await expect
-    .poll(() => states)
-    .toEqual([{ status: 'queued', pending: 1, isFilled: false, error: undefined }]);
+  const states: MutatorState[] = [];
+  expect(second.state).toMatchObject({ status: 'stopped', isPending: true, pendingCalls: 1 });
+  second.subscribe(() => void states.push(second.state));
+  second.start();
+  expect(states).toMatchObject([{ status: 'waiting', pendingCalls: 1, isFilled: false }]);
   await second.close();
   await app.close();
 });
@@ -88,18 +93,19 @@ it('news arrive while the server takes no calls', async () => {
     push: (request: PushRequest) =>
       isBroken ? new Response('no such mutator', { status: 501 }) : json(server.push(request)),
   });
-  const loop = app.sync({ pauseMs: 0 });
+  const loop = app;
+  loop.start({ pauseMs: 0 });
   await expect.poll(() => app.state.status).toBe('synced');
   isBroken = true;
   await app.mutate.add(1);
-  await expect.poll(() => app.state).toMatchObject({ status: 'failing', pending: 1 });
+  await expect.poll(() => app.state).toMatchObject({ status: 'failing', pendingCalls: 1 });
   server.set([['news', 1]]);
   loop.poke();
   await expect.poll(() => db.get('news')).toBe(1);
-  expect(app.state).toMatchObject({ status: 'failing', pending: 1, error: { status: 501 } });
+  expect(app.state).toMatchObject({ status: 'failing', pendingCalls: 1, error: { status: 501 } });
   isBroken = false;
   loop.poke();
-  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pending: 0 });
+  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pendingCalls: 0 });
   expect(server.rows.count).toBe(1);
   await app.close();
 });

@@ -28,16 +28,18 @@ function oldServer(rows: readonly TaskV1[]) {
 async function device(server: ServerDouble) {
   const db = closing(await open('app', { storage: memory(), tables: { tasks: tasksV2 } }));
   const rejected: unknown[] = [];
-  const app = await mutators(db, {
-    mutators: {
-      async rename(tx, { id, name }: { id: string; name: string }) {
-        await tx.tasks.update(id, { name });
+  const app = await db.connect(
+    mutators({
+      mutators: {
+        async rename(tx, { id, name }: { id: string; name: string }) {
+          await tx.tasks.update(id, { name });
+        },
       },
-    },
-    pull: (request) => json(server.pull(request)),
-    push: (request) => json(server.push(request)),
-    onRejected: (call) => rejected.push(call),
-  });
+      pull: (request) => json(server.pull(request)),
+      push: (request) => json(server.push(request)),
+      onRejected: (call) => rejected.push(call),
+    }),
+  );
   return { db, app, rejected };
 }
 
@@ -104,11 +106,13 @@ describe('rows of a server of version 1, in a table of version 2', () => {
       },
     };
     const db = closing(await open('app', { storage: memory(), tables: { tasks: refusing } }));
-    const app = await mutators(db, {
-      mutators: {},
-      pull: (request) => json(server.pull(request)),
-      push: (request) => json(server.push(request)),
-    });
+    const app = await db.connect(
+      mutators({
+        mutators: {},
+        pull: (request) => json(server.pull(request)),
+        push: (request) => json(server.push(request)),
+      }),
+    );
     await app.pull();
     await migrated(db);
     expect(await db.tasks.migration()).toMatchObject({ remaining: 0, refused: 1 });

@@ -44,7 +44,8 @@ it('a call that others have overtaken while offline is reported, and never sent'
   const { world, options } = line(server);
   const db = await store();
   const app = await bind(db, server, options);
-  const loop = app.sync({ pauseMs: 0 });
+  const loop = app;
+  loop.start({ pauseMs: 0 });
   await expect.poll(() => app.state.status).toBe('synced');
   world.isOffline = true;
   loop.poke();
@@ -55,7 +56,7 @@ it('a call that others have overtaken while offline is reported, and never sent'
   world.seen.length = 0;
   world.isOffline = false;
   loop.poke();
-  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pending: 0 });
+  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pendingCalls: 0 });
   expect(world.rejected).toEqual([
     {
       ...{ name: 'closeIssue', args: { id: '0' }, isSent: false, isPending: false },
@@ -76,12 +77,13 @@ it('a loop pulls before its first push, and pushes at once after a commit when a
   const { world, options } = line(server);
   const app = await bind(await store(), server, options);
   await app.mutate.add(1);
-  const loop = app.sync({ pauseMs: 0 });
-  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pending: 0 });
+  const loop = app;
+  loop.start({ pauseMs: 0 });
+  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pendingCalls: 0 });
   expect(world.seen.splice(0)).toEqual(['pull', 'push', 'pull']);
   await app.mutate.add(1);
   await expect.poll(() => server.rows.count).toBe(2);
-  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pending: 0 });
+  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pendingCalls: 0 });
   expect(world.seen.splice(0)).toEqual(['push', 'pull']);
   world.fault = (what) => (what === 'push' ? json({}, 503) : undefined);
   await app.mutate.add(1);
@@ -89,7 +91,7 @@ it('a loop pulls before its first push, and pushes at once after a commit when a
   world.fault = () => undefined;
   world.seen.length = 0;
   loop.poke();
-  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pending: 0 });
+  await expect.poll(() => app.state).toMatchObject({ status: 'synced', pendingCalls: 0 });
   expect(world.seen).toEqual(['pull', 'push', 'pull']);
   await app.close();
 });
@@ -101,7 +103,7 @@ it('calls are sent after one pull, though others write before each answer', asyn
   world.before = () => server.set([['theirs', ++writes]]);
   const app = await bind(await store(), server, options);
   await app.mutate.add(1);
-  app.sync({ pauseMs: 0, everyMs: 0 });
+  app.start({ pauseMs: 0, everyMs: 0 });
   await expect.poll(() => server.rows.count).toBe(1);
   expect(world.seen.indexOf('push')).toBe(1);
   await app.close();
@@ -113,7 +115,7 @@ it('calls reach a server that answers no pull, and the app gets its error', asyn
   world.fault = (what) => (what === 'pull' ? json({}, 500) : undefined);
   const app = await bind(await store(), server, options);
   await app.mutate.add(1);
-  app.sync({ pauseMs: 0 });
+  app.start({ pauseMs: 0 });
   await expect.poll(() => app.state).toMatchObject({ status: 'failing', error: { status: 500 } });
   expect(server.rows).toEqual({ count: 1 });
   await app.close();
@@ -137,13 +139,13 @@ it('a call that may have reached the server stays when it fails here: the server
   const call = { name: 'closeIssue', args: { id: '0' }, isSent: true };
   const first = { ...call, isPending: true, why: undefined, error: 'no such issue' };
   expect(world.rejected).toEqual([first]);
-  expect(app.pending()).toHaveLength(1);
+  expect(app.calls()).toHaveLength(1);
   await app.push();
   await app.pull();
   const message = 'the server refuses closeIssue: no such issue';
   const last = { ...call, isPending: false, why: 'no such issue', error: message };
   expect(world.rejected).toEqual([first, last]);
-  expect(app.pending()).toEqual([]);
+  expect(app.calls()).toEqual([]);
 });
 
 it('a refused call is reported once, with its reason, when its effect is gone', async () => {
@@ -234,7 +236,7 @@ it('a call that is sent again to a server without its record is refused by that 
   await app.pull();
   await app.push();
   await app.pull();
-  expect([world.rejected, app.pending(), server.rows]).toEqual([[], [], { 'issue/1': 'taken' }]);
+  expect([world.rejected, app.calls(), server.rows]).toEqual([[], [], { 'issue/1': 'taken' }]);
 });
 
 it('refused calls wait for a version of the app with a listener', async () => {
@@ -253,7 +255,7 @@ it('refused calls wait for a version of the app with a listener', async () => {
   await app.mutate.closeIssue({ id: '0' });
   server.set([['issue/0', undefined]]);
   await app.pull();
-  expect(app.pending()).toEqual([]);
+  expect(app.calls()).toEqual([]);
   await db.close();
   const later = await bind(await store({ storage }), server, { ...silent, onRejected });
   world.isOffline = true;
@@ -294,7 +296,7 @@ it('no crash between a pull and the callback loses a rejection', async () => {
     const bound = await bind(again, server, { onRejected });
     await bound.pull();
     expect(new Set(rejected)).toEqual(new Set(['openIssue', 'closeIssue']));
-    expect([bound.pending(), await rowsOf(again)]).toEqual([[], server.rows]);
+    expect([bound.calls(), await rowsOf(again)]).toEqual([[], server.rows]);
     await bound.pull();
     const before = rejected.length;
     server.set([['more', writes]]);
@@ -323,9 +325,7 @@ it('calls behind a call that has left take its id, and calls made in the meantim
   const calls = Array.from({ length: 20 }, () => other.mutate.add(1));
   await Promise.all([app.pull(), other.pull(), ...calls]);
   expect(world.rejected).toHaveLength(25);
-  expect(app.pending().map(({ id }) => id)).toEqual(
-    Array.from({ length: 95 }, (_, nth) => nth + 1),
-  );
+  expect(app.calls().map(({ id }) => id)).toEqual(Array.from({ length: 95 }, (_, nth) => nth + 1));
   await other.push();
   await other.pull();
   expect([server.done.length, server.refused.length, server.rows.count]).toEqual([95, 0, 70]);

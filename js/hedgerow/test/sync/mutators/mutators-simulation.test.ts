@@ -39,7 +39,7 @@ async function rowsOf(db: Store): Promise<Record<string, unknown>> {
  */
 async function heard({ rows }: ServerDouble, db: Store, app: App): Promise<void> {
   for (let turns = 0; ; turns++) {
-    const found = [await rowsOf(db), app.pending()];
+    const found = [await rowsOf(db), app.calls()];
     if (turns >= MAX_TURNS || isDeepStrictEqual(found, [rows, []])) {
       expect(found).toEqual([rows, []]);
       return;
@@ -122,7 +122,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
         for (const result of results) if (result.status === 'rejected') throw result.reason;
       });
     } else if (what === 'drop') {
-      const pending = tab.app.pending();
+      const pending = tab.app.calls();
       if (pending.length === 0) continue;
       const one = from.pick(pending);
       const { call } = one.args as Args;
@@ -139,7 +139,7 @@ async function simulate(from: Random, seed: number, begin: BeginStep): Promise<v
       server.set([[`k${from.below(3)}`, from.below(2) === 0 ? undefined : { calls: [] }]]);
       if (mayForget && from.below(3) === 0) {
         const waiting = tabs.flatMap(({ app }) =>
-          app.pending().map(({ args }) => (args as Args).call),
+          app.calls().map(({ args }) => (args as Args).call),
         );
         const reached = [...server.done, ...server.refused].map(({ args }) => (args as Args).call);
         for (const call of waiting) if (reached.includes(call)) maybeTwice.add(call);

@@ -141,7 +141,7 @@ it('an undo that others have overtaken is refused by its mutator, and changes no
   // The server never hears of it.
   expect(server.refused).toEqual([]);
   await expect(one.app.undo(done)).rejects.toThrow('changed since');
-  expect(one.app.pending()).toEqual([]);
+  expect(one.app.calls()).toEqual([]);
   await close();
 });
 
@@ -178,7 +178,7 @@ it('undo accepts exactly one call of a mutator', async () => {
   for (const done of undos) {
     await expect(app.undo(done as never)).rejects.toEqual(failure('invalid-argument'));
   }
-  expect(app.pending()).toEqual([]);
+  expect(app.calls()).toEqual([]);
   await close();
 });
 

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
 import { memory, open } from '../../../src/index.js';
 import { table } from '../../../src/store/tables/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
 import { memoryRemote } from '../../../src/sync/remote/index.js';
 import { json, ServerDouble } from '../../support/doubles/mutators-server.js';
@@ -22,22 +23,24 @@ async function setting(localWrites?: boolean) {
     ['count', 1],
   ]);
   const db = await open('app', { storage: memory(), tables: { issues } });
-  const app = await mutators(db, {
-    mutators: { add: (tx: Transaction, by: number) => void tx.put('count', by) },
-    pull: (request) => json(server.pull(request)),
-    push: (request) => json(server.push(request)),
-    localWrites,
-  });
+  const app = await db.connect(
+    mutators({
+      mutators: { add: (tx: Transaction, by: number) => void tx.put('count', by) },
+      pull: (request) => json(server.pull(request)),
+      push: (request) => json(server.push(request)),
+      localWrites,
+    }),
+  );
   await app.pull();
   const empty = db.root;
   await app.mutate.add(5);
   const draft = await db.branches.open('draft');
   await draft.put('drafted', 1);
-  const bucket = await open('other', { storage: memory() });
-  await bucket.put('from the bucket', 1);
+  const filled = await open('other', { storage: memory() });
+  await filled.put('from the bucket', 1);
   const remote = memoryRemote();
-  await (await bucket.remote(remote)).push();
-  await bucket.close();
+  await (await filled.connect(bucket(remote))).push();
+  await filled.close();
   return { server, db, app, draft, before: empty, remote };
 }
 
@@ -65,7 +68,7 @@ const WRITES: Record<string, Write> = {
   'branches.merge': ({ db }) => db.branches.merge('draft'),
   'history.revert': ({ db, before }) => db.history.revert(before, db.root),
   'branches.reset': ({ db, before }) => db.branches.reset(before),
-  remote: async ({ db, remote }) => (await db.remote(remote)).pull(),
+  remote: async ({ db, remote }) => (await db.connect(bucket(remote))).pull(),
 };
 
 /** Other forms of these, and other handles. */

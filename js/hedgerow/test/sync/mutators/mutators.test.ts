@@ -28,17 +28,19 @@ it('a call runs at once, waits in the queue, and leaves it when the server has d
     'issue/0': { title: 'from the server', isClosed: true },
     'issue/1': { title: 'mine', isClosed: false },
   });
-  expect(app.pending().map(({ id, name, args, isSent }) => [id, name, args, isSent])).toEqual([
+  expect(app.calls().map(({ id, name, args, isSent }) => [id, name, args, isSent])).toEqual([
     [1, 'openIssue', { id: '1', title: 'mine' }, false],
     [2, 'closeIssue', { id: '0' }, false],
     [3, 'nothing', null, false],
   ]);
-  expect(app.state).toEqual({ status: 'queued', pending: 3, isFilled: true, error: undefined });
+  expect(app.state).toMatchObject({
+    ...{ status: 'stopped', isPending: true, pendingCalls: 3, isFilled: true, error: undefined },
+  });
   await app.push();
-  expect(app.pending().every(({ isSent }) => isSent)).toBe(true);
+  expect(app.calls().every(({ isSent }) => isSent)).toBe(true);
   expect(await app.pull()).toEqual({ hasNews: true, acknowledged: 3, pending: 0 });
   expect(await rowsOf(db)).toEqual(server.rows);
-  expect(app.pending()).toEqual([]);
+  expect(app.calls()).toEqual([]);
   expect(await db.branches.list()).toMatchObject([{ name: 'main' }]);
   expect(await db.branches.list()).toHaveLength(1);
   expect(await db.health.verify()).toMatchObject({ ok: true });
@@ -82,14 +84,14 @@ it('a mutator that throws changes no row and queues no call', async () => {
   const db = await store();
   const app = await bind(db, new ServerDouble(theirs));
   await expect(app.mutate.closeIssue({ id: '9' })).rejects.toThrow('no such issue');
-  expect(app.pending()).toEqual([]);
+  expect(app.calls()).toEqual([]);
   await expect(app.mutate.add(new Uint8Array(1) as never)).rejects.toEqual(
     failure('invalid-value'),
   );
   await expect(app.mutate.openIssue({ id: 'x'.repeat(2000), title: '' })).rejects.toEqual(
     failure('invalid-key'),
   );
-  expect(app.pending()).toEqual([]);
+  expect(app.calls()).toEqual([]);
 });
 
 it('a call that throws when it runs again is reported once, leaves the queue, and later ones run', async () => {
@@ -107,13 +109,13 @@ it('a call that throws when it runs again is reported once, leaves the queue, an
   expect(String(rejected[0]?.error)).toContain('no such issue');
   expect(await rowsOf(db)).toEqual({ count: 5 });
   // The later call takes its id.
-  expect(app.pending()).toMatchObject([{ id: 1, name: 'add' }]);
+  expect(app.calls()).toMatchObject([{ id: 1, name: 'add' }]);
   expect(await app.drop(rejected[0] as RejectedCall)).toBe(false);
   server.set([['other', 1]]);
   await app.pull();
   expect(rejected).toHaveLength(1);
   await app.push();
-  expect(await app.drop({ place: app.pending()[0]?.place as number })).toBe(false);
+  expect(await app.drop({ place: app.calls()[0]?.place as number })).toBe(false);
   expect(await app.pull()).toMatchObject({ pending: 0 });
   expect(await rowsOf(db)).toEqual(server.rows);
   expect(server.done).toHaveLength(1);
@@ -126,10 +128,10 @@ it('a dropped call takes its effect with it', async () => {
   await app.mutate.add(1);
   await app.mutate.add(10);
   await app.mutate.add(100);
-  const [, second] = app.pending();
+  const [, second] = app.calls();
   expect(await app.drop(second as never)).toBe(true);
   expect(await rowsOf(db)).toEqual({ count: 101 });
-  expect(app.pending().map(({ id, args }) => [id, args])).toEqual([
+  expect(app.calls().map(({ id, args }) => [id, args])).toEqual([
     [1, 1],
     [2, 100],
   ]);
@@ -144,11 +146,13 @@ it('a call with an unknown name is reported, stays queued, and is sent as it is'
   const server = new ServerDouble(theirs);
   const newer = await store({ storage });
   const later = (tx: Transaction) => void tx.put('later', true);
-  const newerApp = await mutators(newer, {
-    mutators: { ...ours, later },
-    pull: (request) => json(server.pull(request)),
-    push: (request) => json(server.push(request)),
-  });
+  const newerApp = await newer.connect(
+    mutators({
+      mutators: { ...ours, later },
+      pull: (request) => json(server.pull(request)),
+      push: (request) => json(server.push(request)),
+    }),
+  );
   await newerApp.mutate.later();
   await newerApp.mutate.add(1);
   await newer.close();
@@ -158,7 +162,7 @@ it('a call with an unknown name is reported, stays queued, and is sent as it is'
   await app.pull();
   expect(rejected).toMatchObject([{ name: 'later', error: { code: 'unsupported' } }]);
   expect(await rowsOf(db)).toEqual({ count: 1 });
-  expect(app.pending()).toHaveLength(2);
+  expect(app.calls()).toHaveLength(2);
   await app.push();
   expect(await app.pull()).toMatchObject({ acknowledged: 2, pending: 0 });
   expect(await rowsOf(db)).toEqual({ count: 1, later: true });
@@ -178,7 +182,7 @@ it('two tabs call at once: no call is lost, and ids have no gaps', async () => {
   expect(server.done.map(({ id }) => id)).toEqual(Array.from({ length: 40 }, (_, nth) => nth + 1));
   expect(server.rows).toEqual({ count: 40 });
   await tabs[1]?.pull();
-  expect(tabs[1]?.pending()).toEqual([]);
+  expect(tabs[1]?.calls()).toEqual([]);
   await expect.poll(() => rowsOf(one)).toEqual({ count: 40 });
 });
 
@@ -230,7 +234,7 @@ it('a store that crashed between a pull and its replay goes on with it', async (
     const bound = await bind(again, server);
     await bound.pull();
     expect(await rowsOf(again)).toEqual(server.rows);
-    expect(bound.pending()).toEqual([]);
+    expect(bound.calls()).toEqual([]);
     await again.close();
   }
   expect(crashes).toBeGreaterThan(1);
@@ -281,7 +285,7 @@ it('a server that does not know the store any more gets all calls under new ids'
   server.set([['gone', undefined]]);
   await app.pull();
   expect(resets).toEqual([[]]);
-  expect(app.pending()).toMatchObject([{ id: 1, args: 2 }]);
+  expect(app.calls()).toMatchObject([{ id: 1, args: 2 }]);
   await app.push();
   await app.pull();
   expect(server.rows).toEqual({ count: 3 });
@@ -305,17 +309,19 @@ it('mutators may read by an index when they run again', async () => {
   });
   server.set([['issue/1', { title: 'b', isClosed: false }]]);
   const db = await store({ indexes: { byTitle: { path: '/title' } } });
-  const app = await mutators(db, {
-    mutators: {
-      async closeAll(tx: Transaction) {
-        for await (const [key, issue] of tx.scan<Issue>({ index: 'byTitle' })) {
-          tx.put(key, { ...issue, isClosed: true });
-        }
+  const app = await db.connect(
+    mutators({
+      mutators: {
+        async closeAll(tx: Transaction) {
+          for await (const [key, issue] of tx.scan<Issue>({ index: 'byTitle' })) {
+            tx.put(key, { ...issue, isClosed: true });
+          }
+        },
       },
-    },
-    pull: (request) => json(server.pull(request)),
-    push: (request) => json(server.push(request)),
-  });
+      pull: (request) => json(server.pull(request)),
+      push: (request) => json(server.push(request)),
+    }),
+  );
   await app.pull();
   await app.mutate.closeAll();
   server.set([['issue/2', { title: 'a', isClosed: false }]]);
@@ -335,7 +341,9 @@ it('a store with rows that no server knows is refused', async () => {
   expect(await rowsOf(db)).toEqual({ mine: 1 });
   const other = await store();
   const wrong = { mutators: { a: 1 }, pull: 3, push: { url: '' }, auth: 'x' };
-  await expect(mutators(other, wrong as never)).rejects.toEqual(failure('invalid-argument'));
+  await expect(other.connect(mutators(wrong as never))).rejects.toEqual(
+    failure('invalid-argument'),
+  );
 });
 
 it('a mutator that waits for another write of the store does not stop a replay', async () => {
@@ -344,16 +352,18 @@ it('a mutator that waits for another write of the store does not stop a replay',
   const db = await store();
   const draft = await db.branches.open('draft');
   let runs = 0;
-  const app = await mutators(db, {
-    mutators: {
-      async slow(tx: Transaction) {
-        await draft.put('seen', ++runs);
-        tx.put('slow', 1);
+  const app = await db.connect(
+    mutators({
+      mutators: {
+        async slow(tx: Transaction) {
+          await draft.put('seen', ++runs);
+          tx.put('slow', 1);
+        },
       },
-    },
-    pull: (request) => json(server.pull(request)),
-    push: (request) => json(server.push(request)),
-  });
+      pull: (request) => json(server.pull(request)),
+      push: (request) => json(server.push(request)),
+    }),
+  );
   let isOver = false;
   const pulling = app.pull().finally(() => {
     isOver = true;
@@ -366,5 +376,5 @@ it('a mutator that waits for another write of the store does not stop a replay',
   }
   await pulling;
   expect(await rowsOf(db)).toEqual({ k: 1, slow: 1 });
-  expect(app.pending()).toHaveLength(calls);
+  expect(app.calls()).toHaveLength(calls);
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { serveRemote } from '../../../../server/src/serve-remote.js';
 import { memory, open } from '../../../src/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { memoryRemote, probeRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { HOSTILE } from '../../support/hostile-values.js';
 
@@ -41,7 +42,7 @@ const OWN_ERROR = /proxy|promise/;
 async function store(remote: Remote) {
   const db = await open('app', { storage: memory() });
   await db.put('mine', 1);
-  return { db, link: await db.remote(remote, { probe: false }) };
+  return { db, link: await db.connect(bucket(remote, { probe: false })) };
 }
 
 const error = (promise: Promise<unknown>) =>
@@ -99,7 +100,9 @@ describe('a remote that breaks its contract', () => {
     await server.close();
     const db = await open('app', { storage: memory() });
     for (const none of [undefined, null, 5, {}, { readHead: () => {} }, Promise.resolve(remote)]) {
-      expect(await error(db.remote(none as never))).toMatchObject({ code: 'invalid-argument' });
+      expect(await error(db.connect(bucket(none as never)))).toMatchObject({
+        code: 'invalid-argument',
+      });
       expect(await error(probeRemote(none as never))).toMatchObject({ code: 'invalid-argument' });
       expect(await error(serveRemote(none as never))).toMatchObject({ code: 'invalid-argument' });
     }

@@ -2,7 +2,11 @@
 import { expect, it } from 'vitest';
 import { UnfinishedChanges } from '../../../src/engine/read/unfinished-changes.js';
 import { HedgerowError, memory, open } from '../../../src/index.js';
-import { createLink, type LinkOptions } from '../../../src/sync/link/open-link.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
+import {
+  type BucketOptions,
+  createBucketConnection,
+} from '../../../src/sync/link/open-bucket-connection.js';
 import {
   memoryRemote,
   probeRemote,
@@ -18,7 +22,7 @@ import { type Device, device, many } from '../../support/worlds/sync-devices.js'
 /** A device whose waits pass at once, by the clock; `waits` gets them. */
 async function waiting(
   remote: Remote,
-  options: LinkOptions,
+  options: BucketOptions,
   clock: Clock,
 ): Promise<Device & { readonly waits: number[] }> {
   const db = await open('app', { storage: memory() });
@@ -33,7 +37,11 @@ async function waiting(
     },
     chance: () => 0.5,
   };
-  return { db, link: await createLink({ ...host, ...rest }, remote, options, tools), waits };
+  return {
+    db,
+    link: await createBucketConnection({ ...host, ...rest }, remote, options, tools),
+    waits,
+  };
 }
 
 /** Answers 503 where `inner` answers 429. */
@@ -264,7 +272,7 @@ it('a collection names the head that it cannot read', async () => {
 it('no branch has a name that begins with ~', async () => {
   const { db } = await device(memoryRemote());
   for (const remoteBranch of ['~collection', '~probe', '~']) {
-    const wanted = db.remote(memoryRemote(), { name: 'x', remoteBranch });
+    const wanted = db.connect(bucket(memoryRemote(), { name: 'x', remoteBranch }));
     await expect(wanted).rejects.toEqual(failure('invalid-argument'));
   }
 });

@@ -1,7 +1,7 @@
 /** Wrong answers of a server of plain rows: each is a typed error, and rows and changes stay as they were. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
-import { type RestLink, type RestOptions, rest } from '../../../src/sync/rest/index.js';
+import { type RestConnection, type RestOptions, rest } from '../../../src/sync/rest/index.js';
 import { RestDouble } from '../../support/doubles/rest-server.js';
 import { failure } from '../../support/models/store-model.js';
 import { rowsOf } from '../../support/worlds/sync-devices.js';
@@ -22,17 +22,19 @@ async function bound(answers: {
   pull?: () => Response;
   push?: () => Response;
   options?: Partial<RestOptions>;
-}): Promise<[Store, RestLink, () => Promise<void>]> {
+}): Promise<[Store, RestConnection, () => Promise<void>]> {
   const server = new RestDouble();
   server.set({ theirs: 1 });
   const db = await open('app', { storage: memory() });
   ends.push(() => db.close());
   let isHostile = false;
-  const link = await rest(db, {
-    pull: (request) => (isHostile && answers.pull ? answers.pull() : server.pull(request)),
-    push: (request) => (isHostile && answers.push ? answers.push() : server.push(request)),
-    ...answers.options,
-  });
+  const link = await db.connect(
+    rest({
+      pull: (request) => (isHostile && answers.pull ? answers.pull() : server.pull(request)),
+      push: (request) => (isHostile && answers.push ? answers.push() : server.push(request)),
+      ...answers.options,
+    }),
+  );
   await link.pull();
   await db.put('mine', 1);
   isHostile = true;

@@ -47,11 +47,13 @@ it('addresses get POSTs, with a token that is renewed once', async () => {
   const db = await open('app', { storage: memory() });
   ends.push(() => db.close());
   let token = 0;
-  const link = await rest(db, {
-    pull: { url: `${url}/pull` },
-    push: { url: `${url}/push` },
-    auth: () => `Bearer ${++token}`,
-  });
+  const link = await db.connect(
+    rest({
+      pull: { url: `${url}/pull` },
+      push: { url: `${url}/push` },
+      auth: () => `Bearer ${++token}`,
+    }),
+  );
   expect(await link.pull()).toMatchObject({ applied: 1 });
   expect(await link.pull()).toMatchObject({ applied: 0 });
   await db.put('b', { text: 'ä' });

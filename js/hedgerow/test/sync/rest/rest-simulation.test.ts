@@ -6,7 +6,7 @@
  */
 import { expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Storage, type Store } from '../../../src/index.js';
-import { type RestLink, type RestPushRequest, rest } from '../../../src/sync/rest/index.js';
+import { type RestConnection, type RestPushRequest, rest } from '../../../src/sync/rest/index.js';
 import { RestDouble } from '../../support/doubles/rest-server.js';
 import { watched } from '../../support/doubles/watched-storage.js';
 import { forSeeds, hasAllSeeds } from '../../support/property.js';
@@ -35,7 +35,7 @@ class Device {
   #writes = Number.POSITIVE_INFINITY;
   #isLossy = true;
   #db: Store | undefined;
-  #link: RestLink | undefined;
+  #link: RestConnection | undefined;
   readonly #field: string;
   /** The last acknowledged edit of each key here. */
   readonly edits = new Map<string, number>();
@@ -51,13 +51,15 @@ class Device {
     this.#storage = watched(memory(), { write });
   }
 
-  async link(): Promise<RestLink> {
+  async link(): Promise<RestConnection> {
     this.#db ??= await open('app', { storage: this.#storage });
-    this.#link ??= await rest(this.#db, {
-      pull: (request) => this.#sent(() => this.#server.pull(request)),
-      push: (request: RestPushRequest) =>
-        this.#sent(() => this.#server.push(structuredClone(request))),
-    });
+    this.#link ??= await this.#db.connect(
+      rest({
+        pull: (request) => this.#sent(() => this.#server.pull(request)),
+        push: (request: RestPushRequest) =>
+          this.#sent(() => this.#server.push(structuredClone(request))),
+      }),
+    );
     return this.#link;
   }
 

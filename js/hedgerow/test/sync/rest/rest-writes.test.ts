@@ -46,10 +46,12 @@ it.each(Object.entries(WRITES))('%s stays, and is sent', async (_, write) => {
   const server = new RestDouble();
   server.set({ a: { n: 1 }, b: { n: 2 } });
   const db = await open('app', { storage: memory() });
-  const link = await rest(db, {
-    pull: (request) => server.pull(request),
-    push: (request) => server.push(request),
-  });
+  const link = await db.connect(
+    rest({
+      pull: (request) => server.pull(request),
+      push: (request) => server.push(request),
+    }),
+  );
   await link.pull();
   const before = db.root;
   await db.put('b', { n: 20 });

@@ -1,15 +1,15 @@
 /** A server of plain rows: local changes are pushed, remote changes are merged, and no change is lost or sent twice. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { memory, type OpenOptions, open, type Store } from '../../../src/index.js';
+import { bucket } from '../../../src/sync/link/bucket.js';
 import { memoryRemote } from '../../../src/sync/remote/index.js';
 import {
   type RefusedChange,
-  type RestLink,
+  type RestConnection,
   type RestOptions,
   type RestPushRequest,
   type RowChange,
   rest,
-  type SyncState,
 } from '../../../src/sync/rest/index.js';
 import { RestDouble } from '../../support/doubles/rest-server.js';
 import { failure } from '../../support/models/store-model.js';
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 interface Client {
   readonly db: Store;
-  readonly link: RestLink;
+  readonly link: RestConnection;
   readonly pushes: RestPushRequest[];
 }
 
@@ -34,14 +34,16 @@ async function client(
   const db = await open('app', { storage: memory(), ...storeOptions });
   stores.push(db);
   const pushes: RestPushRequest[] = [];
-  const link = await rest(db, {
-    pull: (request) => server.pull(request),
-    push: (request) => {
-      pushes.push(structuredClone(request));
-      return server.push(request);
-    },
-    ...options,
-  });
+  const link = await db.connect(
+    rest({
+      pull: (request) => server.pull(request),
+      push: (request) => {
+        pushes.push(structuredClone(request));
+        return server.push(request);
+      },
+      ...options,
+    }),
+  );
   return { db, link, pushes };
 }
 
@@ -68,7 +70,7 @@ it('rows arrive, and leave as net changes with their bases', async () => {
     { op: 'del', key: 'b', before: { n: 2 } },
     { op: 'put', key: 'd', value: { n: 4 }, before: undefined },
   ];
-  expect(await all(link.pending())).toEqual(expected);
+  expect(await all(link.changes())).toEqual(expected);
   expect(await link.push()).toEqual({ accepted: 3, refused: 0 });
   expect(pushes).toEqual([{ changes: expected }]);
   expect(server.rows).toEqual({ a: { n: 11 }, c: { n: 3 }, d: { n: 4 } });
@@ -90,7 +92,7 @@ it('the known state of the server outlives the handle', async () => {
   await first.db.put('b', 2);
   await first.db.close();
   const { db, link } = await client(server, {}, { storage });
-  expect(await all(link.pending())).toEqual([{ op: 'put', key: 'b', value: 2, before: undefined }]);
+  expect(await all(link.changes())).toEqual([{ op: 'put', key: 'b', value: 2, before: undefined }]);
   expect(await link.pull()).toMatchObject({ applied: 0 });
   await link.push();
   expect(server.rows).toEqual({ a: 1, b: 2 });
@@ -230,7 +232,7 @@ it('many changes go in batches, each accepted on its own', async () => {
   await db.putMany(Array.from({ length: 2500 }, (_, n): [string, unknown] => [`k${n}`, n]));
   await expect(link.push()).rejects.toEqual(failure('offline'));
   expect(pushes.map(({ changes }) => changes.length)).toEqual([1000, 1000]);
-  expect(await all(link.pending())).toHaveLength(500);
+  expect(await all(link.changes())).toHaveLength(500);
   left = 1;
   expect(await link.push()).toEqual({ accepted: 500, refused: 0 });
   expect(await rowsOf(db)).toEqual(server.rows);
@@ -242,10 +244,12 @@ it('existing rows are changes, and indexes follow pulled rows', async () => {
   const db = await open('app', { storage: memory(), indexes: { byN: { path: ['/n'] } } });
   stores.push(db);
   await db.put('mine', { n: 7 });
-  const link = await rest(db, {
-    pull: (request) => server.pull(request),
-    push: (request) => server.push(request),
-  });
+  const link = await db.connect(
+    rest({
+      pull: (request) => server.pull(request),
+      push: (request) => server.push(request),
+    }),
+  );
   await link.pull();
   await link.push();
   expect(server.rows).toEqual({ a: { n: 5 }, mine: { n: 7 } });
@@ -266,9 +270,9 @@ it('a loop keeps a store in sync, and reports its states', async () => {
       return server.pull(request);
     },
   });
-  const onState = ({ status, isPending }: SyncState) => void states.push(`${status} ${isPending}`);
-  const loop = link.sync({ pauseMs: 0, onState });
-  expect(link.sync()).toBe(loop);
+  const loop = link;
+  loop.subscribe(() => void states.push(`${loop.state.status} ${loop.state.isPending}`));
+  loop.start({ pauseMs: 0 });
   await db.put('a', 1);
   await expect.poll(() => server.rows).toEqual({ a: 1 });
   server.set({ b: 2 });
@@ -309,13 +313,13 @@ it('wrong options, and the name of a remote, are refused', async () => {
     { ...places, maxPullBytes: 0 },
     { ...places, other: 1 },
   ]) {
-    await expect(rest(db, wrong as never)).rejects.toEqual(failure('invalid-argument'));
+    await expect(db.connect(rest(wrong as never))).rejects.toEqual(failure('invalid-argument'));
   }
-  const remote = await db.remote(memoryRemote(), { name: 'server', probe: false });
+  const remote = await db.connect(bucket(memoryRemote(), { name: 'server', probe: false }));
   await db.put('a', 1);
   await remote.push();
-  await expect(rest(db, places)).rejects.toEqual(failure('invalid-argument'));
-  await rest(db, { ...places, name: 'other' });
+  await expect(db.connect(rest(places))).rejects.toEqual(failure('invalid-argument'));
+  await db.connect(rest({ ...places, name: 'other' }));
   expect(server.requests.pull).toBe(0);
 });
 
@@ -327,10 +331,12 @@ it('a link that lost its copy of the server pulls all rows, and deletes no row',
   await db.put('waits', { n: 3 });
   await link.close();
   await db.branches.delete('remote/server');
-  const again = await rest(db, {
-    pull: (request) => server.pull(request),
-    push: (request) => server.push(request),
-  });
+  const again = await db.connect(
+    rest({
+      pull: (request) => server.pull(request),
+      push: (request) => server.push(request),
+    }),
+  );
   await again.pull();
   await again.push();
   expect(await db.count()).toBe(3);

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/index.js';
+import type { Connection } from '../../../src/sync/link/connection.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
 import { s3Remote } from '../../../src/sync/remote/adapters/s3.js';
 import { httpRemote, memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
@@ -20,7 +21,7 @@ const bucket = { endpoint: 'http://127.0.0.1:9', bucket: 'rooms' };
 /** A call that uses a function of the app, and a loop with the same call. */
 const asks: Record<
   string,
-  (give: Give) => Promise<{ call: () => Promise<unknown>; loop: Looping }>
+  (give: Give) => Promise<{ call: () => Promise<unknown>; loop: Connection }>
 > = {
   token: (give) => linked(httpRemote({ ...at, token: give })),
   sign: (give) => linked(s3Remote({ sign: give })),
@@ -36,36 +37,31 @@ const asks: Record<
   },
   async 'auth of mutators'(auth) {
     const db = await open('app', { storage: memory() });
-    const app = await mutators(db, {
-      ...{
-        mutators: {
-          async put(tx) {
-            tx.put('k', 1);
+    const app = await db.connect(
+      mutators({
+        ...{
+          mutators: {
+            async put(tx) {
+              tx.put('k', 1);
+            },
           },
+          pull: at,
+          push: at,
+          auth,
         },
-        pull: at,
-        push: at,
-        auth,
-      },
-    });
+      }),
+    );
     await app.mutate.put();
     return { call: () => app.push(), loop: app };
   },
   async 'auth of rest'(auth) {
     const db = await open('app', { storage: memory() });
-    const app = await rest(db, { pull: at, push: at, auth });
+    const app = await db.connect(rest({ pull: at, push: at, auth }));
     await db.put('a', 1);
     return { call: () => app.push(), loop: app };
   },
 };
 const KEY = new Uint8Array(32).fill(7);
-
-interface Looping {
-  sync(options: object): {
-    readonly state: { status: string; error?: HedgerowError | undefined };
-    stop(): Promise<void>;
-  };
-}
 
 async function linked(remote: Remote, options = {}) {
   const { db, link } = await device(remote, options);
@@ -88,7 +84,8 @@ describe.each(Object.keys(asks))('%s', (name) => {
     await expect(call()).rejects.toMatchObject({
       ...{ name: 'HedgerowError', code: 'offline', isSent: false },
     });
-    const running = loop.sync({});
+    const running = loop;
+    running.start({});
     await expect.poll(() => running.state.status).toBe('offline');
     expect(running.state.error?.code).toBe('offline');
     await running.stop();
@@ -109,7 +106,8 @@ describe.each(Object.keys(asks))('%s', (name) => {
     await expect(call()).rejects.toMatchObject({
       ...{ name: 'HedgerowError', code: 'remote-auth', cause: expect.anything() },
     });
-    const running = loop.sync({});
+    const running = loop;
+    running.start({});
     await expect.poll(() => running.state.status).toBe('failing');
     expect(running.state.error?.code).toBe('remote-auth');
     await running.stop();

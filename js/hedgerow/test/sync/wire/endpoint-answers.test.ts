@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
+import { memoryRemote } from '../../../src/sync/remote/index.js';
 import { rest } from '../../../src/sync/rest/index.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers that TypeScript refuses
@@ -23,7 +24,7 @@ const EMPTY = { cookie: 1, patch: [] };
 
 async function bound(endpoints: { pull?: Any; push?: Any }) {
   const db = await store();
-  const link = await rest(db, { pull: () => EMPTY, push: () => undefined, ...endpoints });
+  const link = await db.connect(rest({ pull: () => EMPTY, push: () => undefined, ...endpoints }));
   await db.put('b', 1);
   return { db, link };
 }
@@ -107,11 +108,13 @@ describe('an exception of the function', () => {
       expect(await caught(link.push())).toBe(thrown);
       expect(await caught(link.pull())).toBe(thrown);
       const db = await store();
-      const app = await mutators(db, {
-        mutators: { add: (_: unknown, _amount: number) => {} },
-        pull: failing,
-        push: failing,
-      });
+      const app = await db.connect(
+        mutators({
+          mutators: { add: (_: unknown, _amount: number) => {} },
+          pull: failing,
+          push: failing,
+        }),
+      );
       await app.mutate.add(1);
       expect(await caught(app.push())).toBe(thrown);
       expect(await caught(app.pull())).toBe(thrown);
@@ -138,9 +141,10 @@ describe('an exception of the function', () => {
         throw thrown;
       },
     });
-    const loop = link.sync({ onState: (state: Any) => states.push(state) });
+    link.subscribe(() => void states.push(link.state));
+    link.start();
     await expect.poll(() => states.some(({ status }) => status === 'failing')).toBe(true);
-    await loop.stop();
+    await link.stop();
     const { error } = states.find(({ status }) => status === 'failing');
     expect(error).toBeInstanceOf(HedgerowError);
     expect(error).toMatchObject({ code: 'bad-response', cause: thrown });
@@ -183,11 +187,13 @@ describe('an answer of a pull', () => {
     const db = await store();
     for (const answer of [undefined, null, 5, {}, [], 'text']) {
       const endpoint = (async () => answer) as Any;
-      const app = await mutators(db, {
-        mutators: { add: (_: unknown, _amount: number) => {} },
-        pull: endpoint,
-        push: endpoint,
-      });
+      const app = await db.connect(
+        mutators({
+          mutators: { add: (_: unknown, _amount: number) => {} },
+          pull: endpoint,
+          push: endpoint,
+        }),
+      );
       await app.mutate.add(1);
       expect(await caught(app.pull())).toMatchObject({ code: 'bad-response' });
       expect(await caught(app.push())).toMatchObject({ code: 'bad-response' });
@@ -198,11 +204,13 @@ describe('an answer of a pull', () => {
   it('does not acknowledge calls of mutators if it has errors', async () => {
     const db = await store();
     for (const body of [{ errors: [{ message: 'denied' }] }, { ok: false }, { error: 'denied' }]) {
-      const app = await mutators(db, {
-        mutators: { add: (_: unknown, _amount: number) => {} },
-        pull: () => Response.json({ cookie: 1, lastMutationIDChanges: {}, patch: [] }),
-        push: () => Response.json(body),
-      });
+      const app = await db.connect(
+        mutators({
+          mutators: { add: (_: unknown, _amount: number) => {} },
+          pull: () => Response.json({ cookie: 1, lastMutationIDChanges: {}, patch: [] }),
+          push: () => Response.json(body),
+        }),
+      );
       await app.mutate.add(1);
       expect(await caught(app.push())).toMatchObject({ code: 'bad-response' });
       await app.close();
@@ -210,12 +218,14 @@ describe('an answer of a pull', () => {
   });
 });
 
-it('a value that is not a store is refused by name', async () => {
+it('a value that is no transport is refused by name', async () => {
   const db = await store();
-  for (const none of [undefined, null, 5, {}, Promise.resolve(db)] as Any[]) {
-    const endpoints = { pull: () => new Response(), push: () => new Response() };
-    expect(await caught(rest(none, endpoints as Any))).toMatchObject({ code: 'invalid-argument' });
-    const bind = mutators(none, { mutators: {}, ...endpoints } as Any);
-    expect(await caught(bind)).toMatchObject({ code: 'invalid-argument' });
+  for (const none of [undefined, null, 5, {}, { kind: 'other' }, memoryRemote()] as Any[]) {
+    expect(await caught(db.connect(none))).toMatchObject({
+      ...{ code: 'invalid-argument', message: expect.stringContaining('bucket(remote)') },
+    });
+  }
+  for (const none of [rest(undefined as Any), mutators(undefined as Any)]) {
+    expect(await caught(db.connect(none as Any))).toMatchObject({ code: 'invalid-argument' });
   }
 });

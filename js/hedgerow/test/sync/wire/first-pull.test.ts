@@ -1,7 +1,8 @@
 /** The first pull: its progress, whether it has ever ended, and answers that are files. */
 import { expect, it } from 'vitest';
+import type { Progress } from '../../../src/index.js';
 import { memory, open, type Store } from '../../../src/index.js';
-import type { Progress, PullRequest, ServerState } from '../../../src/sync/mutators/index.js';
+import type { MutatorState, PullRequest } from '../../../src/sync/mutators/index.js';
 import { rest } from '../../../src/sync/rest/index.js';
 import { json, ServerDouble } from '../../support/doubles/mutators-server.js';
 import { failure } from '../../support/models/store-model.js';
@@ -38,7 +39,7 @@ function inParts(body: string, { until = 8, end = 'fail' as 'fail' | 'hang', hea
 /** The two kinds of links to a server, each with its answers. */
 const LINKS = [
   ['mutators', (db: Store, pull: () => Response) => bind(db, new ServerDouble(theirs), { pull })],
-  ['rest', (db: Store, pull: () => Response) => rest(db, { pull, push: () => undefined })],
+  ['rest', (db: Store, pull: () => Response) => db.connect(rest({ pull, push: () => undefined }))],
 ] as const;
 
 it.each(LINKS)('%s report the progress of a pull, and are silent without rows', async (_, link) => {
@@ -62,10 +63,11 @@ it.each(LINKS)('%s report the progress of a pull, and are silent without rows', 
   expect(told).toEqual([]);
   // The length counts encoded bytes, and the progress counts decoded ones.
   answer = () => inParts(answerOf(ROWS, 3), { headers: { 'content-encoding': 'x' } });
-  const loop = app.sync({ onProgress, pauseMs: 0 });
+  app.onProgress(onProgress);
+  app.start({ pauseMs: 0 });
   await expect.poll(() => told.at(-1)?.fraction).toBe(1);
   expect(told.slice(0, -1).every((progress) => !('fraction' in progress))).toBe(true);
-  await loop.stop();
+  await app.stop();
 });
 
 it('a store that was never filled differs from a store that is empty at the server, in all tabs', async () => {
@@ -76,10 +78,11 @@ it('a store that was never filled differs from a store that is empty at the serv
   const other = await bind(second, server);
   // Rows made or dropped here are no rows of the server.
   await app.mutate.add(1);
-  expect(await app.drop(app.pending()[0] as never)).toBe(true);
+  expect(await app.drop(app.calls()[0] as never)).toBe(true);
   expect([app.state.isFilled, other.state.isFilled]).toEqual([false, false]);
-  const states: ServerState[] = [];
-  app.sync({ pauseMs: 0, onState: (state) => void states.push(state) });
+  const states: MutatorState[] = [];
+  app.subscribe(() => void states.push(app.state));
+  app.start({ pauseMs: 0 });
   await expect.poll(() => app.state).toMatchObject({ status: 'synced', isFilled: true });
   expect(states[0]).toMatchObject({ isFilled: false });
   expect(await db.count()).toBe(0);
@@ -96,15 +99,14 @@ it('rest shows it too', async () => {
   const storage = memory();
   const db = await store({ storage });
   const how = { pull: () => ({ cookie: 1, patch: [] }), push: () => undefined };
-  const link = await rest(db, how);
-  const other = await rest(await store({ storage }), how);
-  expect([await link.isFilled(), await other.isFilled()]).toEqual([false, false]);
+  const link = await db.connect(rest(how));
+  const other = await (await store({ storage })).connect(rest(how));
+  expect([link.state.isFilled, other.state.isFilled]).toEqual([false, false]);
   await link.pull();
-  expect([await link.isFilled(), await other.isFilled(), await db.count()]).toEqual([
-    true,
-    true,
-    0,
-  ]);
+  expect([link.state.isFilled, await db.count()]).toEqual([true, 0]);
+  await expect.poll(() => other.state.isFilled).toBe(true);
+  const again = await (await store({ storage })).connect(rest(how));
+  expect(again.state.isFilled).toBe(true);
 });
 
 /** An app whose first pull gets a file. */

@@ -22,15 +22,17 @@ async function restOf(most: number, options: { maxPushBytes?: number } = {}) {
   const server = new RestDouble();
   const sizes: number[] = [];
   const refused: RefusedChange[] = [];
-  const link = await rest(db, {
-    pull: (request) => server.pull(request),
-    push: (request) => {
-      sizes.push(utf8(request));
-      return utf8(request) > most ? tooLarge() : server.push(request);
-    },
-    onRefused: (change) => void refused.push(change),
-    ...options,
-  });
+  const link = await db.connect(
+    rest({
+      pull: (request) => server.pull(request),
+      push: (request) => {
+        sizes.push(utf8(request));
+        return utf8(request) > most ? tooLarge() : server.push(request);
+      },
+      onRefused: (change) => void refused.push(change),
+      ...options,
+    }),
+  );
   await link.pull();
   return { db, link, server, sizes, refused };
 }
@@ -102,7 +104,7 @@ describe('a push of calls', () => {
     await app.push();
     expect(Math.max(...sizes)).toBeLessThan((256 << 10) + 1_000);
     await app.pull();
-    expect(app.pending()).toEqual([]);
+    expect(app.calls()).toEqual([]);
   });
 
   it('goes on in halves, and reports a call that is too large alone', async () => {
@@ -119,7 +121,7 @@ describe('a push of calls', () => {
       { name: 'openIssue', args: { id: '30' }, error: { status: 413 } },
     ]);
     await app.pull();
-    expect(app.pending()).toEqual([]);
+    expect(app.calls()).toEqual([]);
     const rows = await rowsOf(db);
     expect(Object.keys(rows)).toHaveLength(60);
     expect(rows['issue/30']).toBeUndefined();
@@ -130,6 +132,8 @@ describe('a push of calls', () => {
 it('mutators check the same size options as rest', async () => {
   const db = await store();
   const endpoint = () => new Response();
-  const bad = mutators(db, { mutators: ours, pull: endpoint, push: endpoint, maxPushBytes: 0 });
+  const bad = db.connect(
+    mutators({ mutators: ours, pull: endpoint, push: endpoint, maxPushBytes: 0 }),
+  );
   await expect(bad).rejects.toMatchObject({ code: 'invalid-argument' });
 });

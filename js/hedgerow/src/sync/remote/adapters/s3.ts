@@ -1,4 +1,4 @@
-/** `hedgerow/s3`: a remote in a bucket of S3, or of a store that speaks its protocol. */
+/** A remote in a bucket of S3, or of a store that speaks its protocol. */
 
 import { optionsOf } from '../../../base/check-options.js';
 import { HedgerowError } from '../../../base/errors.js';

@@ -1,15 +1,22 @@
-import { notify } from '../../base/call-callback-safely.js';
+/** The connection of a store to a bucket. */
+
 import { checkRangeOptions, optionsOf, RANGE } from '../../base/check-options.js';
 import { part } from '../../base/dynamic-import.js';
 import { HedgerowError } from '../../base/errors.js';
+import { Listeners } from '../../base/listeners.js';
 import type { KeyRange } from '../../base/range.js';
 import type { RepairOptions, RepairResult } from '../../engine/repair/types.js';
-import type { LoggedConflict } from './conflict-log.js';
-import { areSameRows } from './delta.js';
-import { CallQueue } from './exclusive-link-calls.js';
-import type { PullResult, SyncContext, SyncJob, SyncProgress } from './link-context.js';
-import { conflictsOf, originOf } from './link-ref-names.js';
+import type { ConnectionCall } from './connection.js';
+import type {
+  BucketStartOptions,
+  CallOptions,
+  ConnectionState,
+  PullOptions,
+  StartOptions,
+} from './connection-state.js';
+import type { PullResult, SyncContext, SyncProgress } from './link-context.js';
 import type { SyncHost } from './linked-store-types.js';
+import { MergingConnection } from './merging-connection.js';
 import type { Traffic } from './metered-remote.js';
 import { checkpoints, histories } from './on-demand-link-code.js';
 import { beginLink, type ResetRef } from './prepare-link-refs.js';
@@ -17,21 +24,13 @@ import { pull } from './pull.js';
 import { type PushResult, push } from './push.js';
 import type { Keep } from './rejoin-replaced-remote.js';
 import type { CollectOptions, CollectResult } from './remote-garbage-types.js';
-import { SingleSyncLoop } from './single-sync-loop.js';
-import type { RoundResult, SyncLoop, SyncOptions } from './sync-loop.js';
-import { Leases } from './tab-leases.js';
+import type { LoopState, RoundResult } from './sync-loop.js';
 
-export interface PullOptions {
-  /** Ends the call with `aborted`. The arrived packs of a clone stay. */
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: SyncProgress) => void) | undefined;
-}
-
-export interface RejoinOptions extends PullOptions {
+export interface RejoinOptions extends PullOptions<SyncProgress> {
   readonly keep: Keep;
 }
 
-export interface LinkRepairOptions extends RepairOptions {
+export interface BucketRepairOptions extends RepairOptions {
   /**
    * Puts a checkpoint of all rows in the place of the remote's head, which then names no other object: for a remote
    * whose objects were lost, or do not lead to the rows of the head. `true` rejects with `invalid-remote` unless this
@@ -41,7 +40,7 @@ export interface LinkRepairOptions extends RepairOptions {
   readonly remote?: boolean | 'replace' | undefined;
 }
 
-export interface LinkRepairResult extends RepairResult {
+export interface BucketRepairResult extends RepairResult {
   /** The number of the head that `remote` has put. */
   readonly seq?: number | undefined;
 }
@@ -51,15 +50,18 @@ const probing = () => part(() => import('../remote/probe-swap-safety.js'));
 const prefetching = () => part(() => import('./prefetch-range.js'));
 const collecting = () => part(() => import('./start-garbage-collection.js'));
 
-/** Loads the parts that links load at need, for `preload`. */
+/** Loads the parts that connections load at need, for `preload`. */
 export const loadParts = () =>
   Promise.all([probing(), collecting(), prefetching(), mending(), checkpoints(), histories()]);
 
 /** Milliseconds between two looks of a loop whether it is time to collect. */
 const LOOK_MS = 3_600_000;
 
-/** The parts of a link besides its context. */
-export interface LinkParts {
+/** A call, with its callbacks and the listeners. */
+type Job = ConnectionCall<PullResult, SyncProgress>;
+
+/** The parts of a connection besides its context. */
+export interface BucketParts {
   readonly traffic: Traffic;
   readonly name: string;
   readonly mustProbe: boolean;
@@ -69,53 +71,35 @@ export interface LinkParts {
 }
 
 /**
- * A remote of a store, made by `db.remote()`. Its calls run one after the other, in all tabs; each may be made again
- * after any failure. The branch `remote/<name>` has the last seen rows of the remote.
+ * A store and a remote: `db.connect(bucket(remote))` makes it. The branch `remote/<name>` has the last seen rows of the
+ * remote.
  */
-export class Link {
-  readonly #host: SyncHost;
+export class BucketConnection extends MergingConnection<PullResult, PushResult, SyncProgress> {
   readonly #context: SyncContext;
   readonly #traffic: Traffic;
-  /** Without these locks the work of tabs would be right, but done twice. */
-  readonly #leases: Leases;
-  readonly #turns: CallQueue;
   readonly #renew: () => Promise<void>;
+  readonly #onCollect = new Listeners<CollectResult | HedgerowError>();
+  #collects: BucketStartOptions['collect'];
   #mustProbe: boolean;
+  /** Whether a pull has ended well, or another tab has reported so. */
+  #hasPulled = false;
   /** When a loop looks next, by the page's timer. */
   #lookAt = 0;
-  readonly #loop: SingleSyncLoop;
   #reset: readonly ResetRef[];
-  /** The store's name for this remote. */
-  readonly name: string;
 
-  /** Call `db.remote()`. */
-  constructor(host: SyncHost, context: SyncContext, parts: LinkParts) {
-    this.#host = host;
+  /** Call `db.connect()`. */
+  constructor(host: SyncHost, context: SyncContext, parts: BucketParts) {
+    super(host, parts.name, context);
     this.#context = context;
     this.#traffic = parts.traffic;
-    this.name = parts.name;
     this.#mustProbe = parts.mustProbe;
     this.#renew = parts.renew;
     this.#reset = parts.reset;
-    const { pins } = context.shared;
-    this.#leases = new Leases(pins.locks, `${pins.prefix}remote/${this.name}/`);
-    this.#turns = new CallQueue(host, this.#leases);
-    this.#loop = new SingleSyncLoop(host, this.#leases);
   }
 
   /** Requests and bytes of this handle so far. Requests that a browser makes by itself are not counted. */
   get traffic(): Traffic {
     return { ...this.#traffic };
-  }
-
-  /** The branch that has the last seen rows of the remote: read it by `db.branches.open(link.originName)`. */
-  get originName(): string {
-    return originOf(this.name);
-  }
-
-  /** The branch that has the log of conflicts. */
-  get conflictsName(): string {
-    return conflictsOf(this.name);
   }
 
   /**
@@ -131,9 +115,9 @@ export class Link {
    * request, unless the changes are long or old. Rejects with `offline`, `rollback`, `invalid-remote` and the other
    * codes of remotes; the local rows are then as they were.
    */
-  pull(options: PullOptions = {}): Promise<PullResult> {
-    const job = optionsOf('pull', options, 'signal onProgress');
-    return this.#pull(job);
+  pull(options: PullOptions<SyncProgress> = {}): Promise<PullResult> {
+    const { signal, onProgress } = optionsOf('pull', options, 'signal onProgress');
+    return this.#pull(this.makeCall(signal, onProgress));
   }
 
   /**
@@ -141,21 +125,21 @@ export class Link {
    * request, if the head is known; more for over 4 KiB of changes, which are separate objects. Rejects with `conflict`
    * when others were first 40 times.
    */
-  push(options: PullOptions = {}): Promise<PushResult> {
-    const job = optionsOf('push', options, 'signal onProgress');
-    return this.#push(job);
+  push(options: PullOptions<SyncProgress> = {}): Promise<PushResult> {
+    const { signal, onProgress } = optionsOf('push', options, 'signal onProgress');
+    return this.#push(this.makeCall(signal, onProgress));
   }
 
   /**
    * Brings all rows of a range that a lazy clone lacks, so that they can be read without a network. Costs a read of the
    * rows that it has.
    */
-  async prefetch(options: KeyRange & Pick<PullOptions, 'signal'> = {}): Promise<void> {
+  async prefetch(options: KeyRange & CallOptions = {}): Promise<void> {
     const { signal, ...range } = checkRangeOptions('prefetch', options, RANGE.signal);
-    this.#host.check();
+    this.check();
     const work = async (own: AbortSignal | undefined) =>
       (await prefetching()).prefetch(this.#context, range, { signal: own });
-    return this.#host.changes.run(signal, true, work);
+    return this.host.changes.run(signal, true, work);
   }
 
   /**
@@ -165,8 +149,10 @@ export class Link {
    * rows of the remote: changes that were not pushed are lost.
    */
   rejoin(options: RejoinOptions): Promise<PullResult> {
-    const { keep, ...job } = optionsOf('rejoin', options, 'keep signal onProgress');
-    return this.#run(job, async (own) => (await mending()).rejoin(this.#context, keep, own));
+    const { keep, signal, onProgress } = optionsOf('rejoin', options, 'keep signal onProgress');
+    return this.#run(this.makeCall(signal, onProgress), async (own) =>
+      (await mending()).rejoin(this.#context, keep, own),
+    );
   }
 
   /**
@@ -174,7 +160,7 @@ export class Link {
    * that the remote lacks, such as chunks of rows that were never pushed, it does what `db.health.repair(options)` does. With
    * `remote` it repairs the remote, too.
    */
-  async repair(options: LinkRepairOptions = {}): Promise<LinkRepairResult> {
+  async repair(options: BucketRepairOptions = {}): Promise<BucketRepairResult> {
     const { signal, remote, ...wanted } = optionsOf(
       'repair',
       options,
@@ -186,44 +172,25 @@ export class Link {
     const { shared, local, mender } = this.#context;
     const { repairOpen } = await part(() => import('../../engine/repair/repair.js'));
     const mend = await mender?.();
-    const result = await this.#run({ signal }, (own) =>
+    const result = await this.#run(this.makeCall(signal), (own) =>
       repairOpen(local, { ...wanted, signal: own.signal }, shared.announce, mend),
     );
-    this.#host.settle();
+    this.host.settle();
     if (!remote) return result;
-    const seq = await this.#run({ signal }, async (own) =>
+    const seq = await this.#run(this.makeCall(signal), async (own) =>
       (await mending()).mendRemote(this.#context, remote === 'replace', own),
     );
     return { ...result, seq };
   }
 
-  /** Returns whether there is something to push, as far as this device knows. Reads no rows. */
-  async isPending(): Promise<boolean> {
-    this.#host.check();
-    return this.#loopHost().isPending();
+  /** As for all connections; `collect` says whether this device collects the garbage of the remote. */
+  override start(options: BucketStartOptions = {}): void {
+    super.start(options);
   }
 
-  /**
-   * Keeps the store in sync until `stop()` is called, or the store is closed: pushes commits, and pulls at intervals,
-   * when the page becomes visible or comes online, and when it is poked. One tab does it for all. A second call returns
-   * the running loop.
-   */
-  sync(options: SyncOptions = {}): SyncLoop {
-    return this.#loop.begin(() => [this.#loopHost(options), options]);
-  }
-
-  /** Reads the conflicts that were decided on this device, the oldest first. */
-  conflicts(
-    options: { readonly signal?: AbortSignal | undefined } = {},
-  ): AsyncIterable<LoggedConflict> {
-    this.#host.check();
-    return this.#context.log.entries(optionsOf('conflicts', options, 'signal').signal);
-  }
-
-  /** Deletes conflicts from the log, by their ids. */
-  async forgetConflicts(ids: Iterable<string>): Promise<void> {
-    this.#host.check();
-    await this.#context.log.forget(ids);
+  /** Calls `listener` with the outcome of each collection of the loop; returns a function that ends the calls. */
+  onCollect(listener: (outcome: CollectResult | HedgerowError) => void): () => void {
+    return this.#onCollect.add('onCollect', listener);
   }
 
   /**
@@ -238,19 +205,16 @@ export class Link {
     );
   }
 
-  /** Ends the handle, and its loop. The store goes on, and keeps its state of the remote. */
-  async close(): Promise<void> {
-    await this.#loop.stop();
-    await this.#turns.over;
-    this.#leases.close();
-    for (const one of [this.#context.origin, this.#context.local]) one.leave();
+  #pull(job: Job): Promise<PullResult> {
+    return this.#run(job, async (own) => {
+      const pulled = await pull(this.#context, own);
+      this.#hasPulled = true;
+      this.show();
+      return pulled;
+    });
   }
 
-  #pull(job: SyncJob): Promise<PullResult> {
-    return this.#run(job, (own) => pull(this.#context, own));
-  }
-
-  #push(job: SyncJob): Promise<PushResult> {
+  #push(job: Job): Promise<PushResult> {
     return this.#run(job, async (own) => {
       if (this.#mustProbe) {
         const { remote, tools } = this.#context;
@@ -263,7 +227,7 @@ export class Link {
   }
 
   /** Pushes; resolves to whether that has brought rows to either side. After a failed push it still pulls. */
-  async #isPushed(job: SyncJob): Promise<boolean> {
+  async #isPushed(job: Job): Promise<boolean> {
     try {
       const { isPushed, applied } = await this.#push(job);
       return isPushed || applied > 0;
@@ -274,12 +238,14 @@ export class Link {
     }
   }
 
-  /** Collects if it is time, for a loop that has just synced. */
-  #look(options: SyncOptions, signal: AbortSignal | undefined): void {
-    if (!options.collect || performance.now() < this.#lookAt) return;
+  /** Collects if it is time, after a round. */
+  #look(signal: AbortSignal | undefined): void {
+    const collect = this.#collects;
+    if (!collect || performance.now() < this.#lookAt) return;
     this.#lookAt = performance.now() + LOOK_MS;
+    const onCollect = (outcome: CollectResult | HedgerowError) => this.#onCollect.tell(outcome);
     const looked = this.#beside(signal, async (own) =>
-      (await collecting()).collectIfDue(this.#context, options, own),
+      (await collecting()).collectIfDue(this.#context, { collect, onCollect }, own),
     );
     const after = (again: boolean) => {
       if (!again) this.#lookAt = Number.POSITIVE_INFINITY;
@@ -287,69 +253,70 @@ export class Link {
     looked.then(after, () => {});
   }
 
-  /** Runs work that waits for no call of this link, and that no call waits for. */
+  /** Runs work that waits for no call of this connection, and that no call waits for. */
   #beside<T>(
     signal: AbortSignal | undefined,
     work: (signal: AbortSignal | undefined) => Promise<T>,
   ): Promise<T> {
-    this.#host.check();
-    return this.#host.changes.run(signal, true, async (own) => {
+    this.check();
+    return this.host.changes.run(signal, true, async (own) => {
       await this.#renew();
       return work(own);
     });
   }
 
-  #loopHost(options: SyncOptions = {}) {
-    const { refs, local, shared, tools } = this.#context;
-    const isPushed = (job: SyncJob) => this.#isPushed(job);
-    const pullNow = (job: SyncJob) => this.#pull(job);
-    const look = (signal: AbortSignal | undefined) => this.#look(options, signal);
-    const host = {
-      async work(isPending: boolean, mustPull: boolean, job: SyncJob): Promise<RoundResult> {
-        let hasNews = false;
-        if (isPending) hasNews = await isPushed(job);
-        else if (mustPull) {
-          hasNews = (await pullNow(job)).applied > 0;
-          // Rows may have been here before the remote was known, or come from a merge.
-          if (await host.isPending()) hasNews = (await isPushed(job)) || hasNews;
-        }
-        look(job.signal);
-        return { hasNews, isPending: false };
-      },
-      isPending: async () => {
-        const { origin, pending } = await refs.look();
-        await shared.queueWork(() => local.refresh());
-        if (pending !== undefined) return true;
-        const { head, release } = await local.holdHead();
-        try {
-          return !(await areSameRows(shared, head.commitBytes, origin));
-        } finally {
-          release();
-        }
-      },
-      onCommit: (listener: () => void) => local.onMoved(listener),
-      sleep: tools.sleep,
-      chance: tools.chance,
-    };
-    return host;
+  protected async round(
+    isPending: boolean,
+    mustPull: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<RoundResult> {
+    const job = this.makeCall(signal);
+    let hasNews = false;
+    if (isPending) hasNews = await this.#isPushed(job);
+    else if (mustPull) {
+      hasNews = (await this.#pull(job)).applied > 0;
+      // Rows may have been here before the remote was known, or come from a merge.
+      if (await this.findPending()) hasNews = (await this.#isPushed(job)) || hasNews;
+    }
+    this.#look(signal);
+    return { hasNews, isPending: false };
   }
 
-  /** Makes the refs of the link again, which a repair deletes if they are damaged. */
+  protected describeState({ status }: LoopState): Pick<ConnectionState, 'isFilled'> {
+    this.#hasPulled ||= status === 'synced';
+    return { isFilled: this.#hasPulled || this.#context.refs.hasSeen };
+  }
+
+  protected override startOptions(options: BucketStartOptions): StartOptions {
+    const all: BucketStartOptions = super.startOptions(
+      options,
+      'everyMs pauseMs subscribe collect',
+    );
+    this.#collects = all.collect;
+    return all;
+  }
+
+  protected override loopTools(): object {
+    const { sleep, chance } = this.#context.tools;
+    return { sleep, chance };
+  }
+
+  protected leave(): void {
+    for (const one of [this.#context.origin, this.#context.local]) one.leave();
+  }
+
+  /** Makes the refs of the connection again, which a repair deletes if they are damaged. */
   async #beginAgain(): Promise<void> {
     const { shared, refs, durability } = this.#context;
     if (shared.inventory.refs.has(refs.names.origin)) return;
     this.#reset = [...this.#reset, ...(await beginLink(shared, refs, durability))];
   }
 
-  #run<T>(job: SyncJob, work: (job: SyncJob) => Promise<T>): Promise<T> {
-    return this.#turns.run(job.signal, async (signal) => {
+  #run<T>(job: Job, work: (job: Job) => Promise<T>): Promise<T> {
+    return this.run(job.signal, async (signal) => {
       await this.#renew();
       await this.#beginAgain();
-      return work({
-        signal,
-        onProgress: (progress) => notify(job.onProgress, progress),
-        onPull: (pulled) => notify(job.onPull, pulled),
-      });
+      return work({ ...job, signal });
     });
   }
 }

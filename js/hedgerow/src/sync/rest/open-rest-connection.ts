@@ -1,4 +1,4 @@
-/** Binds a store to a server of plain rows. The first call of `rest()` loads this file. */
+/** Connects a store to a server of plain rows. Loaded by `db.connect(rest())`. */
 
 import { checkStoreName, optionsOf } from '../../base/check-options.js';
 import { stringify } from '../../base/check-value.js';
@@ -24,15 +24,19 @@ import {
   wireFaults,
 } from '../wire/app-server-options.js';
 import { badResponse } from '../wire/pull-response-body.js';
+import type { RestTransport } from './index.js';
 import { PullCookieStore, valueAt } from './pull-cookie-store.js';
-import { RestLink } from './rest-link.js';
-import type { RestContext } from './rest-link-context.js';
+import { RestConnection } from './rest-connection.js';
+import type { RestContext } from './rest-context.js';
 import type { RestEndpoint, RestOptions } from './types.js';
 
 const OPTIONS = 'pull push name policy auth maxPullBytes maxPushBytes durability onRefused';
 
-/** Binds a store to a server of plain rows. */
-export async function openRestLink(store: SyncHost, given: RestOptions): Promise<RestLink> {
+/** Connects a store to a server of plain rows. */
+export async function connectRest(
+  store: SyncHost,
+  { options: given }: RestTransport,
+): Promise<RestConnection> {
   const options = optionsOf('rest', given, OPTIONS) as RestOptions;
   const { name = 'server', policy = 'fields' } = options;
   const { maxPullBytes = MAX_PULL_BYTES, maxPushBytes = MAX_PUSH_BYTES } = options;
@@ -63,6 +67,8 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
   try {
     for (const head of heads) await shared.queueWork(() => head.refresh());
     if (isNew) await forgetCookie(origin, memo);
+    // For the first state. The first call finds a failure again.
+    else await shared.queueWork(() => memo.look()).catch(() => {});
   } catch (cause) {
     for (const head of heads) head.leave();
     throw cause;
@@ -87,7 +93,7 @@ export async function openRestLink(store: SyncHost, given: RestOptions): Promise
     sent: (key) => sentRow(context, key),
     settle: () => store.settle(),
   };
-  return new RestLink(context, name);
+  return new RestConnection(context, name);
 }
 
 /** Forgets the cookie of rows that a repair has deleted, if there is one: the next pull brings all rows. */

@@ -1,4 +1,4 @@
-/** The handle of the app's own server, which an app calls. */
+/** The connection of a store to the app's own server. */
 
 import { notify } from '../../base/call-callback-safely.js';
 import { checkNumber, optionsOf } from '../../base/check-options.js';
@@ -6,10 +6,10 @@ import { HedgerowError } from '../../base/errors.js';
 import { memberOf } from '../../base/runtime-type-checks.js';
 import { sleep } from '../../base/timeout.js';
 import type { IndexBuilder } from '../../engine/write/background-index-builder.js';
-import { CallQueue } from '../link/exclusive-link-calls.js';
-import { type LinkWork, SingleSyncLoop } from '../link/single-sync-loop.js';
-import { isSameState, type RoundResult, type SyncLoop } from '../link/sync-loop.js';
-import { Leases } from '../link/tab-leases.js';
+import type { Progress } from '../../engine/write/ingest-result.js';
+import { Connection, type ConnectionCall } from '../link/connection.js';
+import type { CallOptions, PullOptions } from '../link/connection-state.js';
+import type { RoundResult } from '../link/sync-loop.js';
 import { CallRunner } from './call-runner.js';
 import { mergeDraft } from './merge-branch-by-mutator.js';
 import { pullServerRowsOnce, startOver } from './pull-server-rows.js';
@@ -17,16 +17,14 @@ import { pushAll } from './push-calls.js';
 import type { EditQueue } from './queue.js';
 import { failedHere, toldRejection } from './rejections.js';
 import { replayQueue } from './replay-call-queue.js';
-import { QueueMovedError, type ServerContext, unlessMoved } from './server-link-context.js';
+import { QueueMovedError, type ServerContext, unlessMoved } from './server-context.js';
 import type {
   MergingName,
   MutatorCalls,
+  MutatorPull,
+  MutatorState,
   Mutators,
   PendingCall,
-  PullJob,
-  ServerPull,
-  ServerState,
-  ServerSyncOptions,
   Undoable,
   UndoResult,
 } from './types.js';
@@ -34,27 +32,16 @@ import type {
 /** Times that a pull or a push begins again, since the server no longer knew this store, or another tab was first. */
 const MAX_TRIES = 20;
 
-interface Job {
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** A store that is bound to the app's own server. `mutators()` makes it. */
-export class ServerLink<M extends Mutators> {
+/** A store and the app's own server: `db.connect(mutators(options))` makes it. */
+export class MutatorConnection<M extends Mutators> extends Connection<MutatorPull, void, Progress> {
   readonly #context: ServerContext;
-  readonly #leases: Leases;
-  readonly #turns: CallQueue;
   readonly #builder: IndexBuilder | undefined;
   readonly #calls: CallRunner;
-  #closing: Promise<void> | undefined;
   /** Calls the mutators: each runs at once on the rows that are here, and waits for the server in the queue. */
   readonly mutate: MutatorCalls<M>;
-  readonly #loop: SingleSyncLoop;
-  #onState: ServerSyncOptions['onState'];
-  #onProgress: ServerSyncOptions['onProgress'];
   /** Called when calls have come into the queue, in any tab. */
   #onCalls: () => void = () => {};
   #knownID: number;
-  #shown: ServerState | undefined;
   /** Places of calls in the queue whose rejection the app has received. */
   readonly #told = new Set<number>();
   /** Errors of this session, by the places of calls. */
@@ -62,16 +49,13 @@ export class ServerLink<M extends Mutators> {
   /** Earlier calls may have had no effect: another version of the app may have run. */
   #mustReplay: boolean;
 
-  /** Call `mutators()` instead. */
+  /** Call `db.connect()` instead. */
   constructor(context: ServerContext, builder: IndexBuilder | undefined) {
+    const { store, queue } = context;
+    super(store, 'server', queue.head.branchName);
     this.#context = context;
     this.#builder = builder;
     this.#calls = new CallRunner(context);
-    const { store, shared, queue } = context;
-    const { locks, prefix } = shared.pins;
-    this.#leases = new Leases(locks, `${prefix}${queue.head.branchName}/`);
-    this.#turns = new CallQueue(store, this.#leases);
-    this.#loop = new SingleSyncLoop(store, this.#leases);
     const closeBuilder = () => {
       if (builder) void store.changes.note(builder.close());
     };
@@ -86,20 +70,9 @@ export class ServerLink<M extends Mutators> {
     this.mutate = Object.fromEntries(calls) as unknown as MutatorCalls<M>;
   }
 
-  /** The state to show to a person. Without a loop, it says whether calls wait. */
-  get state(): ServerState {
-    const { queue } = this.#context;
-    const { isFilled } = queue.record;
-    const pending = queue.size;
-    const { status = 'stopped', error, retryAt } = this.#loop.state ?? {};
-    const isQuiet = status === 'synced' || status === 'waiting' || status === 'stopped';
-    return {
-      status: isQuiet && pending > 0 ? 'queued' : status,
-      pending,
-      isFilled,
-      error,
-      retryAt,
-    };
+  /** The state to show to a person. Without a loop, it still says whether calls wait. */
+  override get state(): MutatorState {
+    return super.state as MutatorState;
   }
 
   /**
@@ -115,7 +88,7 @@ export class ServerLink<M extends Mutators> {
    * Resolves to the result of that call; to `undefined`, without a call, if there are no changes. When it rejects, the
    * branch is not merged. The branch stays.
    */
-  merge<Name extends MergingName<M>>(
+  mergeDraft<Name extends MergingName<M>>(
     branch: string,
     options: { readonly as: Name },
   ): Promise<Awaited<ReturnType<M[Name]>> | undefined> {
@@ -125,8 +98,22 @@ export class ServerLink<M extends Mutators> {
   }
 
   /** Lists the calls of all tabs that the server has not acknowledged, in their order. */
-  pending(): PendingCall[] {
+  calls(): PendingCall[] {
     return this.#context.queue.pending();
+  }
+
+  protected async findPending(): Promise<boolean> {
+    this.check();
+    const { queue, shared } = this.#context;
+    await shared.queueWork(() => queue.look());
+    return queue.size > 0;
+  }
+
+  /** Counts the calls that the server has not acknowledged. */
+  async pendingCount(options: CallOptions = {}): Promise<number> {
+    optionsOf('pendingCount', options, 'signal');
+    await this.findPending();
+    return this.#context.queue.size;
   }
 
   /**
@@ -134,62 +121,52 @@ export class ServerLink<M extends Mutators> {
    * server's, with the waiting calls made again on them. Rejects with `offline`, `remote`, `remote-auth`,
    * `bad-response`, `rollback` and `unsupported-format`; rows and queue are then as they were.
    */
-  pull(job: PullJob = {}): Promise<ServerPull> {
-    const { signal, onProgress } = optionsOf('pull', job, 'signal onProgress');
-    return this.#turns.run(signal, (own) => this.#pull({ signal: own, onProgress }));
+  pull(options: PullOptions<Progress> = {}): Promise<MutatorPull> {
+    const { signal, onProgress } = optionsOf('pull', options, 'signal onProgress');
+    return this.run(signal, (own) => this.#pull(this.makeCall(own, onProgress)));
   }
 
   /** Sends the waiting calls. A pull shows what became of them. Rejects as `pull` does; the calls stay in the queue. */
-  push(job: Job = {}): Promise<void> {
-    return this.#turns.run(optionsOf('push', job, 'signal').signal, (signal) => this.#push(signal));
+  push(options: CallOptions = {}): Promise<void> {
+    const { signal } = optionsOf('push', options, 'signal');
+    return this.run(signal, (own) => this.#push(own));
   }
 
-  /**
-   * Keeps the store in sync until `stop()` is called, or the store is closed: sends calls, and pulls after that, at
-   * intervals, when the page becomes visible or comes online, and when it is poked. One tab does it for all. A second
-   * call returns the running loop.
-   */
-  sync(options: ServerSyncOptions = {}): SyncLoop {
-    const { queue, shared } = this.#context;
-    const work: LinkWork = {
-      isPending: async () => {
-        await shared.queueWork(() => queue.look());
-        return queue.size > 0;
-      },
-      // A pull comes first, unless a round has just ended well: it reports overtaken calls, which are not sent.
-      work: async (_: boolean, mustPull: boolean, { signal }: Job): Promise<RoundResult> => {
-        let fault: unknown;
-        // A server that takes no calls may have news, and a server without news may take calls.
-        const unless = (cause: HedgerowError) => {
-          if (cause.code === 'offline' || signal?.aborted) throw cause;
-          fault ??= cause;
-          return { hasNews: false };
-        };
-        const pull = () => this.pull({ signal, onProgress: this.#onProgress }).catch(unless);
-        let { hasNews } = mustPull ? await pull() : { hasNews: false };
-        if (queue.size > 0) {
-          await this.push({ signal }).catch(unless);
-          if (fault === undefined || !mustPull) hasNews = (await pull()).hasNews || hasNews;
-        }
-        if (fault !== undefined) throw fault;
-        return { hasNews, isPending: queue.size > 0 };
-      },
-      onCommit: (listener: () => void) => {
-        this.#onCalls = listener;
-        return () => {
-          this.#onCalls = () => {};
-        };
-      },
+  /** A pull comes first, unless a round has just ended well: it reports overtaken calls, which are not sent. */
+  protected async round(
+    _: boolean,
+    mustPull: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<RoundResult> {
+    const { queue } = this.#context;
+    let fault: unknown;
+    // A server that takes no calls may have news, and a server without news may take calls.
+    const unless = (cause: HedgerowError) => {
+      if (cause.code === 'offline' || signal?.aborted) throw cause;
+      fault ??= cause;
+      return { hasNews: false };
     };
-    return this.#loop.begin(() => {
-      const names = 'everyMs pauseMs pokes onState onProgress';
-      const { onState, onProgress, ...how } = optionsOf('sync', options, names);
-      this.#onState = onState;
-      this.#onProgress = onProgress;
-      // This listener has received no state yet.
-      this.#shown = undefined;
-      return [work, { ...how, onState: () => this.#tell() }];
-    });
+    const pull = () => this.pull({ signal }).catch(unless);
+    let { hasNews } = mustPull ? await pull() : { hasNews: false };
+    if (queue.size > 0) {
+      await this.push({ signal }).catch(unless);
+      if (fault === undefined || !mustPull) hasNews = (await pull()).hasNews || hasNews;
+    }
+    if (fault !== undefined) throw fault;
+    return { hasNews, isPending: queue.size > 0 };
+  }
+
+  protected onCommit(listener: () => void): () => void {
+    this.#onCalls = listener;
+    return () => {
+      this.#onCalls = () => {};
+    };
+  }
+
+  protected describeState(): Pick<MutatorState, 'isFilled' | 'isPending' | 'pendingCalls'> {
+    const { queue } = this.#context;
+    const pendingCalls = queue.size;
+    return { isFilled: queue.record.isFilled, isPending: pendingCalls > 0, pendingCalls };
   }
 
   /**
@@ -198,7 +175,7 @@ export class ServerLink<M extends Mutators> {
    */
   drop(call: Pick<PendingCall, 'place'>): Promise<boolean> {
     const place = memberOf(call, 'place');
-    return this.#turns.run(undefined, async (signal) => {
+    return this.run(undefined, async (signal) => {
       checkNumber('drop', place);
       return this.#drop(place, signal);
     });
@@ -224,17 +201,8 @@ export class ServerLink<M extends Mutators> {
     return isDropped;
   }
 
-  /** Ends the handle, and its loop. The store goes on, and so does the queue. Idempotent. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    await this.#loop.stop();
-    await this.#turns.over;
+  protected async leave(): Promise<void> {
     await this.#calls.over;
-    this.#leases.close();
     await this.#builder?.close();
     const { server, local, queue } = this.#context;
     for (const head of [server, local, queue.head]) head.leave();
@@ -249,20 +217,13 @@ export class ServerLink<M extends Mutators> {
       // This leaves out the changes of a pull or a push.
       if (nextID > this.#knownID) this.#onCalls();
       this.#knownID = nextID;
-      this.#tell();
+      this.show();
     };
     // The next call finds the failure again.
     void shared.queueWork(look).catch(() => {});
   }
 
-  #tell(): void {
-    const { state } = this;
-    if (isSameState(state, this.#shown)) return;
-    this.#shown = state;
-    notify(this.#onState, state);
-  }
-
-  async #pull(job: PullJob): Promise<ServerPull> {
+  async #pull(job: ConnectionCall<MutatorPull, Progress>): Promise<MutatorPull> {
     const { signal } = job;
     const { queue } = this.#context;
     const before = await this.#replayIfDue(signal);
@@ -271,7 +232,9 @@ export class ServerLink<M extends Mutators> {
       const pulled = await pullServerRowsOnce(this.#context, job);
       if (pulled === 'news' || pulled === 'nothing') {
         const acknowledged = before + (await this.#replayIfDue(signal));
-        return { hasNews: pulled === 'news', acknowledged, pending: queue.size };
+        const result = { hasNews: pulled === 'news', acknowledged, pending: queue.size };
+        if (result.hasNews) job.onPull(result);
+        return result;
       }
       if (pulled === 'unknown-client') await this.#startOver(clientGroupID);
       await this.#again(tries, signal);
@@ -327,7 +290,7 @@ export class ServerLink<M extends Mutators> {
         notify(options.onRejected, { ...queue.toPendingCall(call), error, isPending: true });
       }
     }
-    this.#tell();
+    this.show();
     await this.#tellRejected();
     return acknowledged;
   }

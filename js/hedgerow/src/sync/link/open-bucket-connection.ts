@@ -1,4 +1,4 @@
-/** Opens a link: checks its options, and the store's state of the remote. */
+/** Opens a connection to a bucket: checks its options, and the store's state of the remote. */
 
 import { sameBytes } from '../../base/bytes.js';
 import { checkStoreName, optionsOf } from '../../base/check-options.js';
@@ -15,9 +15,9 @@ import { utf8 } from '../remote/format/field-codec.js';
 import { PACK_BYTES } from '../remote/format/format-limits.js';
 import { isReserved } from '../remote/object-names.js';
 import type { Remote } from '../remote/remote.js';
+import { BucketConnection } from './bucket-connection.js';
 import { ConflictLog } from './conflict-log.js';
 import { type ConflictPolicy, checkPolicy } from './conflict-policy.js';
-import { Link } from './link.js';
 import type { Replica, SyncContext, SyncParts, SyncTools } from './link-context.js';
 import { buildLinkNames, originOf } from './link-ref-names.js';
 import { SyncRefs } from './link-state.js';
@@ -27,12 +27,10 @@ import { beginLink } from './prepare-link-refs.js';
 import { Heads } from './remote-head-reader.js';
 import { WholeReplica } from './replica-with-all-rows.js';
 
-/** Options of a link. */
-export interface LinkOptions {
+/** The options of `bucket`. */
+export interface BucketOptions {
   /** The store's name for this remote; `origin` by default. Its branches are `remote/<name>` and below. */
   readonly name?: string | undefined;
-  /** The branch of the store; the handle's by default. */
-  readonly branch?: string | undefined;
   /** The branch at the remote; `main` by default. */
   readonly remoteBranch?: string | undefined;
   /** Decides rows that both sides have changed; `'fields'` by default. */
@@ -54,25 +52,26 @@ export interface LinkOptions {
   readonly encryption?: RemoteEncryption | undefined;
 }
 
-const LINK_OPTIONS = 'name branch remoteBranch policy app probe encryption';
+const BUCKET_OPTIONS = 'name remoteBranch policy app probe encryption';
 
-const contexts = new WeakMap<Link, SyncContext>();
+const contexts = new WeakMap<BucketConnection, SyncContext>();
 
-/** Returns the context of a link, for other rooms. */
-export function contextOf(link: Link): SyncContext {
-  return contexts.get(link) as SyncContext;
+/** Returns the context of a connection, for other rooms. */
+export function contextOf(connection: BucketConnection): SyncContext {
+  return contexts.get(connection) as SyncContext;
 }
 
-/** Makes a link. */
-export async function createLink(
+/** Makes a connection. */
+export async function createBucketConnection(
   host: SyncHost,
   remote: Remote,
-  options: LinkOptions,
+  options: BucketOptions,
   given: Partial<SyncTools> = {},
   makeReplica: (parts: SyncParts) => Replica = (parts) => new WholeReplica(parts),
-): Promise<Link> {
-  const wanted = optionsOf('remote', options, LINK_OPTIONS);
-  const { name = 'origin', branch = host.branchName, remoteBranch = 'main' } = wanted;
+): Promise<BucketConnection> {
+  const wanted = optionsOf('bucket', options, BUCKET_OPTIONS);
+  const { name = 'origin', remoteBranch = 'main' } = wanted;
+  const branch = host.branchName;
   const { policy = 'fields', app = 0, probe = true, encryption } = wanted;
   checkStoreName(name);
   checkPolicy(policy);
@@ -107,7 +106,7 @@ export async function createLink(
   const names = buildLinkNames(name, branch);
   const refs = new SyncRefs(shared, names);
   const traffic: Traffic = { requests: 0, sentBytes: 0, receivedBytes: 0 };
-  const own = meterRemote(checkedRemote('remote', remote), traffic);
+  const own = meterRemote(checkedRemote('bucket', remote), traffic);
   const scope = { ...PLAIN_SCOPE, ...encryption, contextBytes: utf8(remoteBranch) };
   const heads = new Heads(own, remoteBranch, tools.hash, scope);
   const reset = await beginLink(shared, refs, durability);
@@ -129,12 +128,14 @@ export async function createLink(
   const context: SyncContext = { ...parts, replica: makeReplica(parts) };
   // A store that has pushed once has found it safe.
   const mustProbe = probe && refs.bytes('pushing') === undefined;
-  const link = new Link(host, context, { traffic, name, mustProbe, renew, reset });
-  contexts.set(link, context);
-  return link;
+  const connection = new BucketConnection(host, context, {
+    ...{ traffic, name, mustProbe, renew, reset },
+  });
+  contexts.set(connection, context);
+  return connection;
 }
 
-/** Makes a link follow a branch of its remote; once it has seen a head, it follows no other branch. */
+/** Makes a connection follow a branch of its remote; once it has seen a head, it follows no other branch. */
 async function follow(
   refs: SyncRefs,
   name: string,

@@ -1,4 +1,4 @@
-/** Binds a store to its own server. The first call of `mutators()` loads this file. */
+/** Connects a store to the app's own server. Loaded by `db.connect(mutators())`. */
 
 import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
@@ -11,9 +11,10 @@ import type { SyncHost } from '../link/linked-store-types.js';
 import { makeBranches } from '../link/make-branches.js';
 import { Wire } from '../wire/app-server-client.js';
 import { MAX_PULL_BYTES, MAX_PUSH_BYTES, wireFaults } from '../wire/app-server-options.js';
+import type { MutatorTransport } from './index.js';
+import { MutatorConnection } from './mutator-connection.js';
 import { freshRecord, Queue } from './queue.js';
-import { ServerLink } from './server-link.js';
-import type { ServerContext } from './server-link-context.js';
+import type { ServerContext } from './server-context.js';
 import { ownBranch } from './sole-branch-writer.js';
 import type { MutatorOptions, Mutators } from './types.js';
 
@@ -39,11 +40,11 @@ function checkMutatorOptions<M extends Mutators>(given: MutatorOptions<M>): Muta
   throw new HedgerowError('invalid-argument', `mutators: ${faults.join('; ')}`);
 }
 
-/** Binds a store to its own server. */
-export async function openServerLink<M extends Mutators>(
+/** Connects a store to the app's own server. */
+export async function connectMutators<M extends Mutators>(
   store: SyncHost,
-  given: MutatorOptions<M>,
-): Promise<ServerLink<M>> {
+  { options: given }: MutatorTransport<M>,
+): Promise<MutatorConnection<M>> {
   const options = checkMutatorOptions(given);
   const { shared, branchName } = store;
   const { durability = store.durability } = options;
@@ -82,5 +83,5 @@ export async function openServerLink<M extends Mutators>(
     shared.host.indexes.all.length > 0
       ? new IndexBuilder(shared.host, server, { alone: false, durability })
       : undefined;
-  return new ServerLink<M>(context, builder);
+  return new MutatorConnection<M>(context, builder);
 }
