@@ -156,5 +156,5 @@ test('a database of a newer version is unsupported-format', async ({ persistentP
     });
     return window.codeOf(window.idb().open('newer'));
   });
-  expect(code).toBe('unsupported-format');
+  expect(code).toBe('format');
 });

@@ -25,8 +25,11 @@ export class Calls {
       .then(call)
       .then(
         (result): Ending<T> => ({ result }),
-        (cause: { code?: unknown; message?: string }): Ending<T> => {
-          const code = typeof cause?.code === 'string' ? cause.code : 'untyped';
+        (cause: { code?: unknown; detail?: unknown; message?: string }): Ending<T> => {
+          const code =
+            typeof (cause?.detail ?? cause?.code) === 'string'
+              ? (cause.detail ?? cause.code)
+              : 'untyped';
           if (code === 'untyped') this.problems.push(`${name} fails with ${String(cause)}`);
           return { code, message: String(cause?.message) };
         },

@@ -72,7 +72,8 @@ test('setItems is one commit', async () => {
   stop();
   const long = { key: 'x'.repeat(1025), value: 1 };
   await expect(storage.setItems([{ key: 'c', value: 1 }, long])).rejects.toMatchObject({
-    code: 'invalid-key',
+    code: 'invalid-argument',
+    detail: 'key',
   });
   expect(await storage.hasItem('c')).toBe(false);
 });
@@ -93,7 +94,8 @@ test('raw items are bytes of any kind, or JSON values', async () => {
     expect(await storage.getItemRaw('raw')).toEqual(read);
   }
   await expect(storage.setItemRaw('raw', new Map())).rejects.toMatchObject({
-    code: 'invalid-value',
+    code: 'invalid-argument',
+    detail: 'value',
   });
   expect(await storage.getItemRaw('missing')).toBe(null);
 });

@@ -166,7 +166,8 @@ describe.each(VERSIONS)('@tanstack/db %s', (_, { createCollection, createTransac
     const refused = mine.insert({ name: 'bob', team: '' });
     expect(mine.has('bob')).toBe(true);
     await expect(ready(refused)).rejects.toMatchObject({
-      code: 'invalid-value',
+      code: 'invalid-argument',
+      detail: 'value',
       pointer: '/team',
     });
     expect(mine.has('bob')).toBe(false);

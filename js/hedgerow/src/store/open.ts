@@ -68,7 +68,7 @@ export interface OpenOptions {
    * share 64 MiB, or 16 MiB for each GiB of the device's memory where that is less.
    */
   readonly cacheBytes?: number | undefined;
-  /** Whether to fail with `store-not-found` if the store does not exist, instead of creating it. */
+  /** Whether to fail with `not-found/store` if the store does not exist, instead of creating it. */
   readonly mustExist?: boolean | undefined;
   /**
    * Called at most once, when the open store is found to be deleted, in this tab or another, or by the browser. From

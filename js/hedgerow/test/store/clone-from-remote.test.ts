@@ -123,7 +123,7 @@ it('that fails or is aborted closes its store', async () => {
   const signal = AbortSignal.abort();
   await expect(clone('new', remote, { storage, signal })).rejects.toEqual(failure('aborted'));
   await expect(open('new', { storage, mustExist: true })).rejects.toEqual(
-    failure('store-not-found'),
+    failure('not-found/store'),
   );
   for (const wrong of [{ link: 3 }, { wrong: 1 }, { onProgress: 'x' }]) {
     const options = { storage, ...wrong } as never;

@@ -17,6 +17,7 @@ import {
   STOP,
 } from '../../src/worker/protocol.js';
 import { closeAll, opened, wire } from '../support/doubles/worker-wire.js';
+import { ofKind } from '../support/error-kind.js';
 
 afterEach(closeAll);
 
@@ -63,7 +64,11 @@ async function page() {
   return { call, send, works, answers, served };
 }
 
-const refusedWith = (code: string) => [NO, expect.any(Number), expect.objectContaining({ code })];
+const refusedWith = (code: string) => [
+  NO,
+  expect.any(Number),
+  expect.objectContaining(ofKind(code)),
+];
 
 describe('a page', () => {
   const INTERNALS = [

@@ -2,7 +2,7 @@
 
 import { notify } from '../../base/call-callback-safely.js';
 import { optionsOf } from '../../base/check-options.js';
-import { HedgerowError } from '../../base/errors.js';
+import { type ErrorKind, HedgerowError, kindOfError } from '../../base/errors.js';
 import type { PullResult, SyncJob, SyncProgress } from './link-context.js';
 import type { CollectOptions, CollectResult } from './remote-garbage-types.js';
 
@@ -29,7 +29,9 @@ export interface SyncState {
 
 /** The state as tabs send it to each other: its error is a plain object. */
 type ToldState = Omit<SyncState, 'error' | 'isElsewhere'> & {
-  readonly error: Pick<HedgerowError, 'code' | 'message' | 'status'> | undefined;
+  readonly error:
+    | (Pick<HedgerowError, 'message' | 'status'> & { readonly kind: ErrorKind })
+    | undefined;
 };
 
 const FIRST_STATE: SyncState = {
@@ -188,19 +190,19 @@ export class SyncLoop {
   #work(change: Partial<SyncState>): void {
     if (!this.#tell({ retryAt: undefined, ...change, isElsewhere: false })) return;
     const { isElsewhere: _, error, ...state } = this.#state;
-    const { code, message, status } = error ?? {};
-    this.#host.say({ ...state, error: error && { code, message, status } });
+    const { message, status } = error ?? {};
+    this.#host.say({ ...state, error: error && { kind: kindOfError(error), message, status } });
   }
 
   /** Takes the state of the tab at work; `undefined` until that tab has one. */
   readonly #hear = (told: unknown): void => {
     if (told === undefined) return;
     const { error, ...state } = told as ToldState;
-    const { code, message, status } = error ?? {};
+    const { kind, message, status } = error ?? {};
     const before = this.#state.error;
-    const isSame = before?.code === code && before?.message === message;
+    const isSame = kindOfError(before) === kind && before?.message === message;
     const known =
-      code === undefined ? undefined : new HedgerowError(code, message as string, { status });
+      kind === undefined ? undefined : new HedgerowError(kind, message as string, { status });
     this.#tell({ ...state, error: isSame ? before : known, isElsewhere: true });
   };
 
@@ -282,7 +284,7 @@ export class SyncLoop {
       const error =
         cause instanceof HedgerowError
           ? cause
-          : new HedgerowError('bad-response', `pull or push has thrown ${String(cause)}`, {
+          : new HedgerowError('remote/response', `pull or push has thrown ${String(cause)}`, {
               cause,
             });
       // The jitter keeps devices apart that went offline together.

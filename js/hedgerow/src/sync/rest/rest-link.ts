@@ -58,7 +58,7 @@ export class RestLink {
 
   /**
    * Brings the changes of the server, and merges them into the local rows, in one commit. Rejects with `offline`,
-   * `remote`, `remote-auth`, `bad-response` and the other codes of remotes; the local rows are then as they were.
+   * `remote`, `unauthorized`, `remote/response` and the other codes of remotes; the local rows are then as they were.
    */
   pull(job: PullJob = {}): Promise<PullResult> {
     const { signal, onProgress } = optionsOf('pull', job, 'signal onProgress');

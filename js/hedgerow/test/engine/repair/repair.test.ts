@@ -78,7 +78,7 @@ describe('a sound store', () => {
   it('stays empty if it is empty, and fails if it does not exist', async () => {
     const db = await open('empty', { storage });
     expect(await db.repair({ salvage: true })).toMatchObject({ commitsDropped: 0, faults: [] });
-    await expect(repair('none', { storage })).rejects.toEqual(failure('store-not-found'));
+    await expect(repair('none', { storage })).rejects.toEqual(failure('not-found/store'));
   });
 });
 
@@ -289,7 +289,7 @@ describe('a repair', () => {
   it('can be stopped, fails if storage fails, and then makes no commit', async () => {
     const root = await loaded();
     damage(chunks(LEAF)[7]!);
-    const error = new HedgerowError('disconnected', 'for a test');
+    const error = new HedgerowError('unavailable/disconnected', 'for a test');
     const failing = faulty(storage);
     const db = await open('test', { storage: failing });
     const stopped = db.repair({ salvage: true, signal: AbortSignal.abort() });

@@ -153,7 +153,7 @@ describe('a store that is exported and imported', () => {
     await expectCopy(branch, storage);
     const main = branch.export({ branches: ['main'] });
     await expect(main).rejects.toEqual(failure('invalid-argument'));
-    await expect(db.export({ branches: ['none'] })).rejects.toEqual(failure('branch-not-found'));
+    await expect(db.export({ branches: ['none'] })).rejects.toEqual(failure('not-found/branch'));
     expect((await db.export({ branches: ['side'] })).branches).toEqual(['side']);
   });
 

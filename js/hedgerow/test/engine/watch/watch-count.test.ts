@@ -212,7 +212,7 @@ describe('a watched count', () => {
     await until(() => count.told.length === 1);
     await db.deleteBranch('draft');
     await until(() => count.errors.length === 1);
-    expect(count.errors).toEqual([failure('branch-not-found')]);
+    expect(count.errors).toEqual([failure('not-found/branch')]);
     let recovered = 0;
     draft.onRecovery(() => {
       recovered += 1;
@@ -255,7 +255,9 @@ describe('a watched count', () => {
     ]) {
       expect(call).toThrow(failure('invalid-argument'));
     }
-    expect(() => db.watchCount({ prefix: '\ud800' }, take)).toThrow(failure('invalid-key'));
+    expect(() => db.watchCount({ prefix: '\ud800' }, take)).toThrow(
+      failure('invalid-argument/key'),
+    );
   });
 });
 

@@ -287,7 +287,7 @@ describe('a wrong key', () => {
     const locked = new Error('the key store is locked');
     const failing = remoteKeys({ place: 'room', keys: () => Promise.reject(locked) });
     const b = await device(remote, { encryption: failing });
-    await expect(b.link.pull()).rejects.toMatchObject({ code: 'remote-auth', cause: locked });
+    await expect(b.link.pull()).rejects.toMatchObject({ code: 'unauthorized', cause: locked });
     const wrong = remoteKeys({ place: 'room', keys: () => new Uint8Array(31) });
     const c = await device(remote, { encryption: wrong });
     await expect(c.link.pull()).rejects.toEqual(failure('invalid-argument'));

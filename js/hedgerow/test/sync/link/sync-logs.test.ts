@@ -89,7 +89,7 @@ it('a missing or damaged log is invalid-remote, and rows stay', async () => {
   for (const change of wrong) {
     const remote: Remote = { ...inner, get: async (...call) => change(await inner.get(...call)) };
     const link = await b.db.remote(remote, { probe: false });
-    const refused = { code: 'invalid-remote', object: 'log' };
+    const refused = { code: 'remote', detail: 'data', object: 'log' };
     await expect(link.pull()).rejects.toMatchObject(refused);
     expect(await rowsOf(b.db)).toEqual({ a: 0, own: 1 });
     await expect((await device(remote)).link.pull()).rejects.toMatchObject(refused);

@@ -62,7 +62,7 @@ it('a loop waits as long as a server asks for, despite commits and pokes', async
   const { host, waits, commit } = hostOf(async () => {
     rounds += 1;
     if (rounds > 1) return DONE;
-    throw new HedgerowError('remote', 'status 429', { status: 429, retryAfterMs: 120_000 });
+    throw new HedgerowError('remote/status', 'status 429', { status: 429, retryAfterMs: 120_000 });
   });
   const loop = new SyncLoop(host, { pauseMs: 0 });
   await expect.poll(() => loop.state).toMatchObject({ status: 'failing' });
@@ -79,7 +79,7 @@ it('a loop waits as long as a server asks for, despite commits and pokes', async
 it.each(['stop', 'another tab that takes over'])('%s ends such a wait', async (how) => {
   const lost = new AbortController();
   const { host, waits } = hostOf(async () => {
-    throw new HedgerowError('remote', 'status 503', { status: 503, retryAfterMs: 120_000 });
+    throw new HedgerowError('remote/status', 'status 503', { status: 503, retryAfterMs: 120_000 });
   }, lost.signal);
   let runs = 0;
   const { hold } = host;
@@ -179,7 +179,7 @@ it('a loop reports rows that came in before its push failed', async () => {
   const remote: Remote = {
     ...inner,
     async swapHead(...call) {
-      if (left-- <= 0) throw new HedgerowError('remote-auth', 'read only');
+      if (left-- <= 0) throw new HedgerowError('unauthorized', 'read only');
       return inner.swapHead(...call);
     },
   };
@@ -244,7 +244,7 @@ it('a loop reports its progress with packs while it pulls and pushes', async () 
   expect(told.at(-1)?.bytes).toBeGreaterThan(100_000);
 });
 
-it.each(['remote-auth', 'remote', 'remote-unsafe'] as const)(
+it.each(['unauthorized', 'remote/status', 'remote/unsafe'] as const)(
   'a loop with pushes refused by %s still pulls the pushes of others',
   async (code) => {
     const inner = memoryRemote();

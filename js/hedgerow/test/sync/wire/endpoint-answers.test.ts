@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
 import { rest } from '../../../src/sync/rest/index.js';
+import { ofKind } from '../../support/error-kind.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers that TypeScript refuses
 type Any = any;
@@ -66,7 +67,7 @@ const CONSENT: Record<string, () => unknown> = {
 describe('a push of rows', () => {
   it.each(Object.entries(NO_CONSENT))('is not taken by %s', async (_, push) => {
     const { link } = await bound({ push });
-    expect(await caught(link.push())).toMatchObject({ code: 'bad-response' });
+    expect(await caught(link.push())).toMatchObject({ code: 'remote', detail: 'response' });
     expect(await link.isPending()).toBe(true);
   });
 
@@ -143,7 +144,7 @@ describe('an exception of the function', () => {
     await loop.stop();
     const { error } = states.find(({ status }) => status === 'failing');
     expect(error).toBeInstanceOf(HedgerowError);
-    expect(error).toMatchObject({ code: 'bad-response', cause: thrown });
+    expect(error).toMatchObject({ code: 'remote', detail: 'response', cause: thrown });
     expect(error.message).toContain('title is too long');
   });
 });
@@ -162,7 +163,11 @@ describe('an answer of a pull', () => {
       const patch = [{ op: 'put', key: 'a', value: { n: value } }];
       const { db, link } = await bound({ pull: () => ({ cookie: 1, patch }) });
       const error = await caught(link.pull());
-      expect(error).toMatchObject({ code: 'invalid-value', pointer: '/patch/0/value/n' });
+      expect(error).toMatchObject({
+        code: 'invalid-argument',
+        detail: 'value',
+        pointer: '/patch/0/value/n',
+      });
       expect(await db.get('a')).toBeUndefined();
     }
   });
@@ -178,7 +183,7 @@ describe('an answer of a pull', () => {
       { cookie: 1, patch: [], more: 1 },
     ]) {
       const { link } = await bound({ pull: () => answer });
-      expect(await caught(link.pull())).toMatchObject({ code: 'bad-response' });
+      expect(await caught(link.pull())).toMatchObject({ code: 'remote', detail: 'response' });
     }
     const db = await store();
     for (const answer of [undefined, null, 5, {}, [], 'text']) {
@@ -189,8 +194,8 @@ describe('an answer of a pull', () => {
         push: endpoint,
       });
       await app.mutate.add(1);
-      expect(await caught(app.pull())).toMatchObject({ code: 'bad-response' });
-      expect(await caught(app.push())).toMatchObject({ code: 'bad-response' });
+      expect(await caught(app.pull())).toMatchObject({ code: 'remote', detail: 'response' });
+      expect(await caught(app.push())).toMatchObject({ code: 'remote', detail: 'response' });
       await app.close();
     }
   });
@@ -204,7 +209,7 @@ describe('an answer of a pull', () => {
         push: () => Response.json(body),
       });
       await app.mutate.add(1);
-      expect(await caught(app.push())).toMatchObject({ code: 'bad-response' });
+      expect(await caught(app.push())).toMatchObject({ code: 'remote', detail: 'response' });
       await app.close();
     }
   });
@@ -214,8 +219,8 @@ it('a value that is not a store is refused by name', async () => {
   const db = await store();
   for (const none of [undefined, null, 5, {}, Promise.resolve(db)] as Any[]) {
     const endpoints = { pull: () => new Response(), push: () => new Response() };
-    expect(await caught(rest(none, endpoints as Any))).toMatchObject({ code: 'invalid-argument' });
+    expect(await caught(rest(none, endpoints as Any))).toMatchObject(ofKind('invalid-argument'));
     const bind = mutators(none, { mutators: {}, ...endpoints } as Any);
-    expect(await caught(bind)).toMatchObject({ code: 'invalid-argument' });
+    expect(await caught(bind)).toMatchObject(ofKind('invalid-argument'));
   }
 });

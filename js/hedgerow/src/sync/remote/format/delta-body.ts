@@ -18,7 +18,7 @@ export async function encodeDeltaBody(
 }
 
 /**
- * Inflates a delta of at most 16 MiB, in the parts that `inflate` gives. Throws `invalid-remote`, at once for a bad
+ * Inflates a delta of at most 16 MiB, in the parts that `inflate` gives. Throws `remote/data`, at once for a bad
  * length, else where the parts end.
  */
 export function decodeDeltaBody(
@@ -42,7 +42,7 @@ export async function wholeDeltaBody(
   return only !== undefined && parts.length === 1 ? only : concatBytes(parts);
 }
 
-/** Reads the inflated length that a delta states. Throws `invalid-remote`. */
+/** Reads the inflated length that a delta states. Throws `remote/data`. */
 export function deltaBodyLength(bodyBytes: Uint8Array, object: RemoteKind): number {
   const reader = new FieldReader(object, bodyBytes);
   const length = reader.u32();
