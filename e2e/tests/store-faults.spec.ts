@@ -89,7 +89,7 @@ test('a segment that is gone is missing-chunk', async ({ persistentPage }) => {
   expect(codes).toEqual(['missing-chunk', 'undefined']);
 });
 
-test('a ref of a later format is unsupported-format', async ({ persistentPage }) => {
+test('a ref of a later format is newer-version/format', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'later');
   const setFormat = (format: number) =>

@@ -12,7 +12,7 @@ const SOURCE = readFileSync(join(ROOT, 'js/hedgerow/src/base/errors.ts'), 'utf8'
 const PAGES = join(ROOT, 'docs/errors');
 const namesIn = (text) => [...text.matchAll(/'([a-z-]+)'/g)].map(([, code]) => code);
 const CODES = namesIn(/type ErrorCode =[^;]*;/.exec(SOURCE)[0]);
-const RETRYABLE = namesIn(/const RETRYABLE[^;]*;/.exec(SOURCE)[0]);
+const RETRYABLE = /\/\^\(([^)]*)\)\$\/\.test\(code\)/.exec(SOURCE)[1].split('|');
 /** The details of each code that has some. */
 const DETAILS = new Map(
   [...SOURCE.matchAll(/^ {2}readonly '?([a-z-]+)'?: ('[a-z-]+'(?: \| '[a-z-]+')*);$/gm)].map(

@@ -71,24 +71,6 @@ export type ErrorFacts = Omit<
 > &
   Pick<Error, 'cause'>;
 
-/** Where an import finds the pages of errors in the package. */
-const PAGES = 'hedgerow/errors/';
-
-const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
-  'conflict',
-  'quota-exceeded',
-  'unavailable',
-  'blocked',
-  'not-ready',
-  'offline',
-]);
-
-/** The names that the platform gives to such errors. */
-const NAMES: { readonly [Code in ErrorCode]?: HedgerowError['name'] } = {
-  aborted: 'AbortError',
-  'quota-exceeded': 'QuotaExceededError',
-};
-
 /** The one error that Hedgerow throws. `message` repeats neither code nor page; `String(error)` has all. */
 export class HedgerowError extends Error {
   /** With `aborted` and `quota-exceeded` the name of the platform's error, for apps that check names. */
@@ -130,11 +112,18 @@ export class HedgerowError extends Error {
     // In V8 the text of `stack` begins with this.
     super(`${kind}: ${message}`, cause === undefined ? undefined : { cause });
     this.message = message;
-    const [code, detail] = kind.split('/') as [ErrorCode, ErrorDetail?];
+    const [code, detail] = kind.split('/');
     Object.assign(this, facts, detail && { detail }, {
-      name: NAMES[code] ?? 'HedgerowError',
+      // The platform has names for two of them.
+      name:
+        code === 'aborted'
+          ? 'AbortError'
+          : code === 'quota-exceeded'
+            ? 'QuotaExceededError'
+            : 'HedgerowError',
       code,
-      help: `${PAGES}${code}.md${detail ? `#${detail}` : ''}`,
+      // An import finds the page in the package.
+      help: `hedgerow/errors/${code}.md${detail ? `#${detail}` : ''}`,
     });
   }
 
@@ -143,8 +132,8 @@ export class HedgerowError extends Error {
     const { code, status = 0 } = this;
     // Below 500, only these three are temporary.
     return code === 'remote'
-      ? status >= 500 || status === 408 || status === 425 || status === 429
-      : RETRYABLE.has(code);
+      ? status >= 500 || [408, 425, 429].includes(status)
+      : /^(conflict|quota-exceeded|unavailable|blocked|not-ready|offline)$/.test(code);
   }
 
   override toString(): string {
@@ -156,9 +145,9 @@ export class HedgerowError extends Error {
 export function kindOfError(cause: HedgerowError): ErrorKind;
 export function kindOfError(cause: unknown): ErrorKind | undefined;
 export function kindOfError(cause: unknown): ErrorKind | undefined {
-  if (!(cause instanceof HedgerowError)) return undefined;
-  const { code, detail } = cause;
-  return (detail ? `${code}/${detail}` : code) as ErrorKind;
+  return cause instanceof HedgerowError
+    ? ((cause.code + (cause.detail ? `/${cause.detail}` : '')) as ErrorKind)
+    : undefined;
 }
 
 /** Returns whether storage is full. */
@@ -166,7 +155,7 @@ export const isFull = (cause: unknown): boolean => kindOfError(cause) === 'quota
 
 /** Returns whether the data to write were refused: other data would not be. */
 export const isRefusal = (cause: unknown): cause is HedgerowError =>
-  /^(invalid-|remote\/data)/.test(`${kindOfError(cause)}`);
+  /^(invalid-|remote\/data)/.test(kindOfError(cause) as string);
 
 /** Returns whether a chunk is missing. */
 export const isMissing = (cause: unknown): boolean => kindOfError(cause) === 'missing-chunk';

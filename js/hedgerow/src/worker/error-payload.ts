@@ -20,15 +20,7 @@ export function toErrorPayload(error: unknown, left = MOST_CAUSES): ErrorPayload
   const told = { name: String(name), message: String(message) };
   const inner = cause === undefined || left === 0 ? {} : { cause: toErrorPayload(cause, left - 1) };
   if (!(error instanceof HedgerowError)) return { ...told, ...inner };
-  const {
-    name: _,
-    code: _code,
-    detail,
-    message: _message,
-    cause: _cause,
-    issues,
-    ...facts
-  } = error;
+  const { name: _, message: _message, cause: _cause, issues, ...facts } = error;
   const plain = issues?.map((issue) => ({ message: issue.message, ...pathOf(issue) }));
   return {
     ...told,

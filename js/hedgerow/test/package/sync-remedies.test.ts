@@ -111,7 +111,7 @@ it.each(Object.keys(SCENES))(
   },
 );
 
-it('a push after remote-unsafe probes the remote again', async () => {
+it('a push after remote/unsafe probes the remote again', async () => {
   const remote = memoryRemote();
   const { swapHead } = remote;
   // As a server that ignores conditions.

@@ -14,7 +14,6 @@ vi.mock('../../../src/engine/verify/verify-store.js', async (importActual) => {
       const chunk = '07'.repeat(32);
       const fault = {
         code: 'newer-version',
-        detail: 'format',
         chunk,
         kind: 'node',
         level: 0,

@@ -298,7 +298,7 @@ describe('a ref', () => {
     });
   };
 
-  it('of a later format makes opening fail with unsupported-format', async () => {
+  it('of a later format makes opening fail with newer-version/format', async () => {
     const closed = storage.closed;
     changed({ format: 2 });
     await expect(reopened()).rejects.toEqual(failure('newer-version/format', { retryable: false }));

@@ -205,7 +205,7 @@ describe('a watched count', () => {
     expect(() => db.watchCount({}, () => {})).toThrow(failure('closed'));
   });
 
-  it('ends with branch-not-found when its branch is deleted, and is right on a new branch of that name', async () => {
+  it('ends with not-found when its branch is deleted, and is right on a new branch of that name', async () => {
     const db = await storeOf(rows(3));
     const draft = await db.branch('draft');
     const count = counts(draft);

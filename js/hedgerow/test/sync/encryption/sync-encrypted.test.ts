@@ -282,7 +282,7 @@ describe('a wrong key', () => {
     expect(await b.link.pull()).toMatchObject({ applied: 1 });
   });
 
-  it('is remote-auth with the error of keys() as its cause, and invalid-argument if it is malformed', async () => {
+  it('is unauthorized with the error of keys() as its cause, and invalid-argument if it is malformed', async () => {
     const remote = await filled({ encryption });
     const locked = new Error('the key store is locked');
     const failing = remoteKeys({ place: 'room', keys: () => Promise.reject(locked) });

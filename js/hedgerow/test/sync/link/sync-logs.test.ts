@@ -66,7 +66,7 @@ it('a device finds a push without an answer in a log', async () => {
   expect(await rowsOf(a.db)).toEqual({ a: { n: 2 }, b: 19 });
 });
 
-it('a missing or damaged log is invalid-remote, and rows stay', async () => {
+it('a missing or damaged log is remote/data, and rows stay', async () => {
   const inner = memoryRemote();
   const [a, b] = [await device(inner), await device(inner)];
   await a.db.put('a', 0);

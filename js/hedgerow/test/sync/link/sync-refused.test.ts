@@ -30,7 +30,7 @@ it('a remote that went back or was exchanged is refused, and rows stay', async (
 /** So many rows travel as packs. */
 const ROWS = isDeep ? 30_000 : 20_000;
 
-it('damaged heads, deltas and packs are invalid-remote, and rows stay', async () => {
+it('damaged heads, deltas and packs are remote/data, and rows stay', async () => {
   const inner = memoryRemote();
   const a = await device(inner);
   await a.db.putMany(many(ROWS, 'first'));

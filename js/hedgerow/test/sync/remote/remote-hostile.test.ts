@@ -46,14 +46,13 @@ describe.each(reads)('%s', (_, call) => {
 
   it('names the bucket that does not exist', async () => {
     const { remote } = await always(404, {}, '<Error><Code>NoSuchBucket</Code></Error>');
-    await expect(call(remote)).rejects.toMatchObject({ code: 'remote', detail: 'gone' });
+    await expect(call(remote)).rejects.toMatchObject(ofKind('remote/gone'));
   });
 
   it('does not take a page for an object', async () => {
     const { remote } = await always(200, { 'Content-Type': 'text/html; charset=utf-8' }, '<html>');
     await expect(call(remote)).rejects.toMatchObject({
-      code: 'remote',
-      detail: 'status',
+      ...ofKind('remote/status'),
       status: 200,
     });
   });
@@ -61,8 +60,7 @@ describe.each(reads)('%s', (_, call) => {
   it.each([301, 302, 307, 308])('does not follow status %i', async (status) => {
     const { remote, seen } = await always(status, { Location: '/elsewhere' });
     await expect(call(remote)).rejects.toMatchObject({
-      code: 'remote',
-      detail: 'status',
+      ...ofKind('remote/status'),
       retryable: false,
     });
     expect(seen).toHaveLength(1);
@@ -130,8 +128,7 @@ describe('a head', () => {
       response.writeHead(200, { 'Content-Length': String(1 << 30), ETag: '"1"' }).write('x');
     });
     await expect(remote.readHead('main')).rejects.toMatchObject({
-      code: 'remote',
-      detail: 'status',
+      ...ofKind('remote/status'),
     });
   });
 
@@ -142,8 +139,7 @@ describe('a head', () => {
       response.on('close', () => clearInterval(timer));
     });
     await expect(remote.readHead('main')).rejects.toMatchObject({
-      code: 'remote',
-      detail: 'status',
+      ...ofKind('remote/status'),
     });
   });
 
@@ -158,8 +154,7 @@ describe('a head', () => {
     expect(await remote.readHeadSince('main', token)).toMatchObject({ bytes: bytes('two') });
     const before = seen.length;
     await expect(remote.swapHead('main', token, bytes('x'))).rejects.toMatchObject({
-      code: 'remote',
-      detail: 'unsafe',
+      ...ofKind('remote/unsafe'),
     });
     expect(seen).toHaveLength(before);
   });
@@ -170,8 +165,7 @@ describe('a head', () => {
     expect(head?.token).toBe('W/"1"');
     expect(await remote.readHeadSince('main', 'W/"1"')).toBe('unchanged');
     await expect(remote.swapHead('main', 'W/"1"', bytes('x'))).rejects.toMatchObject({
-      code: 'remote',
-      detail: 'unsafe',
+      ...ofKind('remote/unsafe'),
     });
   });
 });
@@ -192,19 +186,18 @@ describe('a swap', () => {
   it('has not happened after status 429', async () => {
     const { remote } = await always(429);
     await expect(swap(remote)).rejects.toMatchObject({
-      code: 'remote',
-      detail: 'status',
+      ...ofKind('remote/status'),
       retryable: true,
     });
   });
 
-  it('is remote-gone for a head that does not exist', async () => {
+  it('is remote/gone for a head that does not exist', async () => {
     const { remote } = await always(404);
-    await expect(swap(remote)).rejects.toMatchObject({ code: 'remote', detail: 'gone' });
+    await expect(swap(remote)).rejects.toMatchObject(ofKind('remote/gone'));
     const other = await answering((request, response) =>
       response.writeHead(request.method === 'PUT' ? 412 : 404).end(),
     );
-    await expect(swap(other.remote)).rejects.toMatchObject({ code: 'remote', detail: 'gone' });
+    await expect(swap(other.remote)).rejects.toMatchObject(ofKind('remote/gone'));
   });
 
   it('is repeated after 409', async () => {
@@ -260,7 +253,7 @@ describe('a swap', () => {
     );
     expect(await swap(remote)).toMatchObject({
       state: 'unknown',
-      cause: { code: 'remote', detail: 'status' },
+      cause: ofKind('remote/status'),
     });
     await swap(remote);
     const asked = seen
@@ -281,9 +274,9 @@ describe('a swap', () => {
     const other = await answer('theirs', { ETag: '"3"' });
     expect(await swap(other.remote)).toMatchObject({ state: 'unknown' });
     const hidden = await answer('mine', {});
-    await expect(swap(hidden.remote)).rejects.toMatchObject({ code: 'remote', detail: 'unsafe' });
+    await expect(swap(hidden.remote)).rejects.toMatchObject(ofKind('remote/unsafe'));
     const weak = await answer('mine', { ETag: 'W/"2"' });
-    await expect(swap(weak.remote)).rejects.toMatchObject({ code: 'remote', detail: 'unsafe' });
+    await expect(swap(weak.remote)).rejects.toMatchObject(ofKind('remote/unsafe'));
   });
 });
 
@@ -296,15 +289,13 @@ describe('a range', () => {
   it('is refused if it is longer than requested', async () => {
     const { remote } = await always(206, {}, OBJECT);
     await expect(remote.get(NAME, range)).rejects.toMatchObject({
-      code: 'remote',
-      detail: 'status',
+      ...ofKind('remote/status'),
     });
   });
   it('is refused if it is a different one', async () => {
     const { remote } = await always(206, { 'Content-Range': 'bytes 3-6/16' }, OBJECT.slice(3, 7));
     await expect(remote.get(NAME, range)).rejects.toMatchObject({
-      code: 'remote',
-      detail: 'status',
+      ...ofKind('remote/status'),
     });
   });
   it('is requested as one range, without other headers', async () => {
@@ -329,7 +320,7 @@ describe('a list', () => {
     [`[{"name":"${NAME}","length":1}]`, 'no age'],
   ])('that is %s is refused: %s', async (text) => {
     const { remote } = await always(200, {}, text);
-    await expect(remote.list('p/')).rejects.toMatchObject({ code: 'remote', detail: 'status' });
+    await expect(remote.list('p/')).rejects.toMatchObject(ofKind('remote/status'));
   });
 });
 
@@ -365,8 +356,7 @@ describe('the probe', () => {
       return response.writeHead(200).end();
     });
     await expect(probeRemote(remote)).rejects.toMatchObject({
-      code: 'remote',
-      detail: 'unsafe',
+      ...ofKind('remote/unsafe'),
       message: expect.stringContaining('ExposeHeaders'),
     });
   });
@@ -376,8 +366,7 @@ describe('the probe', () => {
       response.writeHead(request.method === 'GET' ? 404 : 405).end(),
     );
     await expect(probeRemote(remote)).rejects.toMatchObject({
-      code: 'remote',
-      detail: 'status',
+      ...ofKind('remote/status'),
       status: 405,
       message: expect.stringContaining('read-only'),
     });

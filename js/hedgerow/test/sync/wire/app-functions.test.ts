@@ -105,7 +105,7 @@ describe.each(Object.keys(asks))('%s', (name) => {
     ],
     ['no error', () => Promise.reject('status 403')],
     ['a mistake of the app', () => (undefined as unknown as { no: () => never }).no()],
-  ])('is remote-auth after any other error: %s', async (_, give: Give) => {
+  ])('is unauthorized after any other error: %s', async (_, give: Give) => {
     const { call, loop } = await begin(give);
     await expect(call()).rejects.toMatchObject({
       ...{ name: 'HedgerowError', code: 'unauthorized', cause: expect.anything() },

@@ -1,7 +1,7 @@
 /** The deflated body of an object, such as the edits of a step: length before deflating, u32, and the rest. */
 
 import { concatBytes } from '../../../base/bytes.js';
-import { HedgerowError, type RemoteKind } from '../../../base/errors.js';
+import { type RemoteKind, kindOfError } from '../../../base/errors.js';
 import type { Deflate, Inflate } from './deflate.js';
 import { FieldReader, FieldWriter, invalidRemote } from './field-codec.js';
 import { MAX_PLAIN_DELTA_BYTES } from './format-limits.js';
@@ -63,7 +63,7 @@ async function* checkInflated(
       yield part;
     }
   } catch (cause) {
-    const isLacking = cause instanceof HedgerowError && cause.code === 'unsupported';
+    const isLacking = kindOfError(cause) === 'unsupported';
     throw isLacking ? cause : invalidRemote(object, 'it cannot be inflated', 4);
   }
   if (total !== length) throw invalidRemote(object, `${total} bytes of ${length}`, 4);
