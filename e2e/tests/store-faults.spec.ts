@@ -53,7 +53,7 @@ test('a damaged segment is corrupt-chunk, and other rows are readable', async ({
     const chunks = new Set<unknown>();
     for (const [key] of window.rows(20_000)) {
       const error = await window.db.get(key).then(
-        () => ({ code: 'none', chunk: undefined }),
+        () => ({ code: 'none', detail: undefined, chunk: undefined }),
         (cause: { code: string; detail?: string; chunk?: string }) => cause,
       );
       codes.set(error.detail ?? error.code, (codes.get(error.detail ?? error.code) ?? 0) + 1);

@@ -26,10 +26,8 @@ export class Calls {
       .then(
         (result): Ending<T> => ({ result }),
         (cause: { code?: unknown; detail?: unknown; message?: string }): Ending<T> => {
-          const code =
-            typeof (cause?.detail ?? cause?.code) === 'string'
-              ? (cause.detail ?? cause.code)
-              : 'untyped';
+          const named = cause?.detail ?? cause?.code;
+          const code = typeof named === 'string' ? named : 'untyped';
           if (code === 'untyped') this.problems.push(`${name} fails with ${String(cause)}`);
           return { code, message: String(cause?.message) };
         },

@@ -113,7 +113,7 @@ export class HedgerowError extends Error {
     super(`${kind}: ${message}`, cause === undefined ? undefined : { cause });
     this.message = message;
     const [code, detail] = kind.split('/');
-    Object.assign(this, facts, detail && { detail }, {
+    Object.assign(this, facts, {
       // The platform has names for two of them.
       name:
         code === 'aborted'
@@ -123,6 +123,7 @@ export class HedgerowError extends Error {
             : 'HedgerowError',
       code,
       // An import finds the page in the package.
+      ...(detail && { detail }),
       help: `hedgerow/errors/${code}.md${detail ? `#${detail}` : ''}`,
     });
   }

@@ -207,7 +207,7 @@ describe('storage that fails', () => {
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error: BROKEN });
     await expect(branch.put('a', 1)).rejects.toEqual(failure('unavailable/storage'));
     for (const listener of listeners) {
-      await vi.waitFor(() => expect(told(listener)).toEqual(['failing storage']), SOON);
+      await vi.waitFor(() => expect(told(listener)).toEqual(['failing unavailable/storage']), SOON);
     }
   });
 

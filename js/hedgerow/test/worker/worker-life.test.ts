@@ -34,7 +34,7 @@ describe('a connection', () => {
           [
             REFUSED,
             PROTOCOL + 1,
-            { code: 'unsupported', name: 'HedgerowError', message: 'another' },
+            { kind: 'unsupported', name: 'HedgerowError', message: 'another' },
           ],
         ]);
     });
@@ -52,7 +52,7 @@ describe('a connection', () => {
     page.postMessage([[HELLO, PROTOCOL + 1, undefined]]);
     const [[tag, , told] = []] = await answer;
     expect(tag).toBe(REFUSED);
-    expect(told).toMatchObject({ code: 'unsupported' });
+    expect(told).toMatchObject({ kind: 'unsupported' });
   });
 
   it('needs the tables that the page names', async () => {

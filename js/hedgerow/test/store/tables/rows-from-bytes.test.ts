@@ -153,7 +153,7 @@ describe('bytes are cut into rows', () => {
     const bytes = bytesOf(text);
     for (let at = 0; at <= bytes.length; at++) {
       const { rows, fault } = cutRows(halves(bytes, at), format);
-      expect(fault, `cut at ${at}`).toEqual({ code: 'invalid-data', detail: 'row', row });
+      expect(fault, `cut at ${at}`).toEqual({ code: 'invalid-data/row', row });
       expect(rows.length).toBe(row);
     }
   });
@@ -181,7 +181,7 @@ describe('bytes are cut into rows', () => {
         for (let at = 0; at <= bytes.length; at++) {
           const expected = {
             rows: [{ id: 'é' }],
-            fault: { code: 'invalid-data', detail: 'row', row: 1 },
+            fault: { code: 'invalid-data/row', row: 1 },
           };
           expect(cutRows(halves(bytes, at))).toEqual(expected);
         }
@@ -203,7 +203,7 @@ describe('bytes are cut into rows', () => {
       };
       expect(cutRows(parts(start + long(300) + end), undefined, 400).fault).toBeUndefined();
       const { rows, fault } = cutRows(parts(start + long(500) + end), undefined, 400);
-      expect([rows, fault]).toEqual([[{ id: 1 }], { code: 'invalid-data', detail: 'row', row: 1 }]);
+      expect([rows, fault]).toEqual([[{ id: 1 }], { code: 'invalid-data/row', row: 1 }]);
       // Spaces do not belong to a row.
       const spaced = `${start}${' '.repeat(5000)}{"id":3}${end}`;
       expect(cutRows(parts(spaced), undefined, 400).fault).toBeUndefined();

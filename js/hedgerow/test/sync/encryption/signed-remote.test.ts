@@ -107,7 +107,7 @@ describe('signedRemote()', () => {
       }
     }
     expect(refused).toBeGreaterThan(10);
-    expect([...codes].sort()).toEqual(['remote/data', 'offline']);
+    expect([...codes].sort()).toEqual(['offline', 'remote/data']);
   });
 });
 
