@@ -230,9 +230,9 @@ test('a dry run lists the rows that would fail, and does not write', async () =>
   const { root } = db;
   const tried = await importFrom(source, db.issues, { dryRun: true });
   expect(tried).toMatchObject({ status: 'tried', rows: 10, refused: 2, applied: 0 });
-  expect(tried.failed.map(({ key, code, pointer }) => [key, code, pointer])).toEqual([
-    ['"bad"', 'invalid-argument/value', '/title'],
-    ['"worse"', 'invalid-argument/value', '/title'],
+  expect(tried.failed.map(({ key, detail, pointer }) => [key, detail, pointer])).toEqual([
+    ['"bad"', 'value', '/title'],
+    ['"worse"', 'value', '/title'],
   ]);
   expect([db.root, (await db.branches()).length]).toEqual([root, 1]);
   const real = await importFrom(source, db.issues, { skipFailed: true });
