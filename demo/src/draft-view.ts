@@ -158,7 +158,7 @@ export class DraftView {
 
   /** Shows a failure. Another tab may have ended the draft. */
   #failed(failure: unknown): void {
-    const isGone = failure instanceof HedgerowError && failure.code === 'branch-not-found';
+    const isGone = failure instanceof HedgerowError && failure.detail === 'branch';
     if (!isGone || this.#draft === undefined) {
       showTrouble(failure);
       return;

@@ -39,11 +39,11 @@ const BY_CODE: Partial<Record<string, PlainWords>> = {
     what: 'The browser gave the page too little memory.',
     advice: 'Close some tabs, and try again.',
   },
-  'invalid-row': {
+  'invalid-data': {
     what: 'The file with the cities is damaged.',
     advice: 'Delete the folder demo/public/data, and run “node demo/prepare.mjs”.',
   },
-  'unsupported-format': {
+  'newer-version': {
     what: 'What is stored here was written by another version of Hedgerow.',
     advice: 'Load all rows again.',
   },
@@ -58,7 +58,8 @@ const DAMAGED: PlainWords = {
 export function inPlainWords(failure: unknown): PlainWords {
   if (failure instanceof HedgerowError) {
     if (failure.code === 'corrupt-chunk' || failure.code === 'missing-chunk') return DAMAGED;
-    const words = BY_CODE[failure.code];
+    const { code, detail } = failure;
+    const words = BY_CODE[code] ?? BY_CODE[detail ?? ''];
     if (words !== undefined) return words;
   }
   if (failure instanceof FetchFailure) {

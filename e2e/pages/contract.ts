@@ -57,5 +57,5 @@ window.commit = (id, length = 1000) => {
 window.codeOf = (call) =>
   call.then(
     () => undefined,
-    (error: { code?: unknown }) => error.code,
+    (error: { code?: unknown; detail?: unknown }) => error.detail ?? error.code,
   );

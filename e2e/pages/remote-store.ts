@@ -70,7 +70,7 @@ const remote = {
     const fractions = told.length > 0 && told.every((one) => one >= 0 && one <= 1);
     const code = await db.issues
       .insert({ id: 'i000001', title: '', status: '', modified: 0 })
-      .catch((error) => error.code);
+      .catch((error) => error.detail ?? error.code);
     const verified = (await db.health.verify()).ok;
     return { newest, isKept, scanned, isDate, fractions, code, verified, root: await db.root };
   },

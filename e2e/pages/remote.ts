@@ -73,7 +73,8 @@ window.remoteAt = (place) =>
 window.probeAt = (place) =>
   probeRemote(window.remoteAt(place)).then(
     () => undefined,
-    ({ code, message }: { code: string; message: string }) => [code, message] as const,
+    ({ code, detail = code, message }: { code: string; detail?: string; message: string }) =>
+      [detail, message] as const,
   );
 
 window.openStore = (name) => open(name);

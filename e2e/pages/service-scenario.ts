@@ -4,7 +4,7 @@ type Hedgerow = typeof import('hedgerow');
 const codeOf = (call: Promise<unknown>) =>
   call.then(
     () => 'right',
-    (cause: { code?: unknown }) => cause.code ?? String(cause),
+    (cause: { code?: unknown; detail?: unknown }) => cause.detail ?? cause.code ?? String(cause),
   );
 
 async function scenario(hedgerow: Hedgerow): Promise<Record<string, unknown>> {

@@ -71,7 +71,7 @@ window.digest = async (entries) => {
 window.codeOf = (call) =>
   call.then(
     () => undefined,
-    (error: { code?: unknown }) => error.code ?? String(error),
+    (error: { code?: unknown; detail?: unknown }) => error.detail ?? error.code ?? String(error),
   );
 
 function raw<T>(

@@ -213,7 +213,10 @@ const suspended = {
 
   async open(name: string, as: RoleName): Promise<void> {
     role = as;
-    db = await open(name, { ...OPTIONS[as], advanced: { cacheBytes: 0, ...OPTIONS[as]?.advanced } });
+    db = await open(name, {
+      ...OPTIONS[as],
+      advanced: { cacheBytes: 0, ...OPTIONS[as]?.advanced },
+    });
   },
 
   get store(): Store {

@@ -126,7 +126,8 @@ const tab = {
         () => {
           acknowledged += 1;
         },
-        (error: { code?: string }) => codes.push(error.code ?? String(error)),
+        (error: { code?: string; detail?: string }) =>
+          codes.push(error.detail ?? error.code ?? String(error)),
       );
     }
     return { acknowledged, codes };

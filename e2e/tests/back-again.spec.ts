@@ -42,7 +42,9 @@ test('a page that comes back reads right, pins again and collects again', async 
     expect(await b.evaluate(() => window.cached.store.get('mine'))).toBe('came back');
     // No lock pinned its snapshot while it was away: it is whole, or reported as missing.
     expect([JSON.stringify({ rounds: [0], rows: 2000 }), 'missing-chunk']).toContain(
-      await a.evaluate(() => window.cached.held().then(JSON.stringify, (e) => String(e.code))),
+      await a.evaluate(() =>
+        window.cached.held().then(JSON.stringify, (e) => String(e.detail ?? e.code)),
+      ),
     );
   } else {
     expect(await a.evaluate(() => window.cached.open('again'))).toBe('other');

@@ -59,11 +59,11 @@ test('a response goes into the store as its rows would', { tag: '@chromium' }, a
     const before = window.db.root;
     const error = await window.db
       .putMany(await fetch('/broken'), { key: '/id' })
-      .catch((cause: { code: string; row: number }) => cause);
-    const { code, row } = error as { code: string; row: number };
-    return [code, row, window.db.root === before, await window.db.count()];
+      .catch((cause: { code: string; detail?: string; row: number }) => cause);
+    const { code, detail = code, row } = error as { code: string; detail?: string; row: number };
+    return [detail, row, window.db.root === before, await window.db.count()];
   });
-  expect(broken).toEqual(['invalid-row', 9000, true, COUNT]);
+  expect(broken).toEqual(['row', 9000, true, COUNT]);
 });
 
 test('an abort in the middle of a stream leaves the store as it was', async ({
@@ -95,7 +95,10 @@ test('an abort in the middle of a stream leaves the store as it was', async ({
       if (durableRows > 0) abort.abort();
     };
     const put = window.db.putMany(stream, { key: '/id', signal: abort.signal, onProgress });
-    const { code } = (await put.catch((cause: unknown) => cause)) as { code: string };
+    const { code } = (await put.catch((cause: unknown) => cause)) as {
+      code: string;
+      detail?: string;
+    };
     const rows = await window.db.scan().toArray();
     const { segments } = await window.db.health.stats();
     return [code, cancelled, rows, segments];

@@ -95,7 +95,7 @@ for (const isBusy of [false, true]) {
       return { missing, count, ok, rows, missed: window.missed };
     });
     expect(again).toEqual({
-      missing: 'store-not-found',
+      missing: 'store',
       count: 0,
       ok: true,
       rows: 2000,

@@ -22,7 +22,7 @@ function opened(page: Page, name: string, key: number[] | undefined): Promise<st
         window.sealed = await window.hedgerow.open(name, { encryption });
         return 'open';
       } catch (cause) {
-        return (cause as { code: string }).code;
+        return (({ code, detail = code }) => detail)(cause as { code: string; detail?: string });
       }
     },
     [name, key] as const,

@@ -37,16 +37,16 @@ const openWithFallback = async () => {
   const { memory, open } = window.hedgerow;
   const refused = await open('denied').then(
     () => undefined,
-    (cause) => [cause.code, cause.cause?.name],
+    (cause) => [cause.detail ?? cause.code, cause.cause?.name],
   );
   const db = await open('denied', { advanced: { fallback: memory() } });
   const told: unknown[] = [];
-  db.health.subscribe(({ state, cause }) => told.push([state, cause?.code]));
+  db.health.subscribe(({ state, cause }) => told.push([state, cause?.detail ?? cause?.code]));
   await db.put('a', 1);
   const row = await db.get('a');
   const { state, cause } = await db.health.get();
   await new Promise((resolve) => setTimeout(resolve, 200));
-  return { refused, row, state, code: cause?.code, told };
+  return { refused, row, state, code: cause?.detail ?? cause?.code, told };
 };
 
 test('a store on disk is best-effort, with the figures that the engine gives', async ({
@@ -113,7 +113,7 @@ test('a full quota is failing until there is room, and is reported once', async 
       const db = await window.hedgerow.open('full');
       const told: string[] = [];
       db.health.subscribe(({ state, cause }) =>
-        told.push(cause ? `${state} ${cause.code}` : state),
+        told.push(cause ? `${state} ${cause.detail ?? cause.code}` : state),
       );
       const value = () => {
         const bytes = new Uint8Array(1 << 20);
@@ -125,7 +125,7 @@ test('a full quota is failing until there is room, and is reported once', async 
       let code: unknown;
       for (let at = 0; at < 100 && code === undefined; at++) {
         await db.put(`k${at}`, value()).catch((cause) => {
-          code = cause.code;
+          code = cause.detail ?? cause.code;
         });
       }
       for (let at = 0; at < 5; at++) await db.put('more', value()).catch(() => {});
@@ -176,7 +176,9 @@ test('a store that is deleted while it is open is reported', async ({ persistent
   const found = await persistentPage.page.evaluate(async () => {
     const db = await window.hedgerow.open('deleted');
     const told: unknown[] = [];
-    db.health.subscribe(({ state, cause, message }) => told.push([state, cause?.code, message]));
+    db.health.subscribe(({ state, cause, message }) =>
+      told.push([state, cause?.detail ?? cause?.code, message]),
+    );
     await db.put('a', 1);
     await new Promise((resolve) => {
       indexedDB.deleteDatabase('hedgerow/deleted').onsuccess = resolve;

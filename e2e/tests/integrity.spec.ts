@@ -113,7 +113,7 @@ test('a store that does not exist is missing, and is not made', async ({
         ].map(window.codeOf),
       ),
     );
-  expect(await missing()).toEqual(['store-not-found', 'store-not-found', 'store-not-found']);
+  expect(await missing()).toEqual(['store', 'store', 'store']);
   const names = await page.evaluate(async () => (await indexedDB.databases()).map((d) => d.name));
   // WebKit lists a database whose making was undone.
   if (engine !== 'webkit') expect(names).not.toContain('hedgerow/none');
@@ -147,7 +147,7 @@ test('a store that the user clears is reported as missing, then and at the next 
   const code = await after.evaluate(() =>
     window.codeOf(window.hedgerow.open('cleared', { advanced: { mustExist: true } })),
   );
-  expect(code).toBe('store-not-found');
+  expect(code).toBe('store');
 });
 
 test('a store that another tab deletes is reported as missing', async ({ persistentPage }) => {

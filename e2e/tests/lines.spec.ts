@@ -66,7 +66,7 @@ test('a branch made in one tab is seen, written and missed by another', async ({
   await two.waitForFunction(() =>
     window.draft.get('two').then(
       () => false,
-      (cause: { code: string }) => cause.code === 'branch-not-found',
+      (cause: { code: string; detail?: string }) => cause.detail === 'branch',
     ),
   );
   for (const page of [one, two, await openTab(context, 'branch')]) {

@@ -57,5 +57,5 @@ test('a store in a private window works while it is open, and is gone after it',
   const code = await later.evaluate(() =>
     window.codeOf(window.hedgerow.open('private', { advanced: { mustExist: true } })),
   );
-  expect(code).toBe('store-not-found');
+  expect(code).toBe('store');
 });

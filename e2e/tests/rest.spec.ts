@@ -77,7 +77,7 @@ test('changes that wait for a server outlive the browser, and are merged with it
       const { db, server } = window.bound;
       await db.put('a', { title: 'mine', state: 'open' });
       await db.delete('b');
-      return server.push().catch(({ code }: { code: string }) => code);
+      return server.push().catch(({ code }: { code: string; detail?: string }) => code);
     });
     expect(offline).toBe('offline');
     await persistentPage.relaunch();

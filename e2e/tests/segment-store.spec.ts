@@ -144,7 +144,7 @@ test('destroy is blocked by a connection that stays open', async ({ persistentPa
   expect(codes).toEqual(['blocked', 'closed', undefined]);
 });
 
-test('a database of a newer version is unsupported-format', async ({ persistentPage }) => {
+test('a database of a newer version is newer-version/format', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   const code = await page.evaluate(async () => {
     await new Promise<void>((resolve) => {
@@ -156,5 +156,5 @@ test('a database of a newer version is unsupported-format', async ({ persistentP
     });
     return window.codeOf(window.idb().open('newer'));
   });
-  expect(code).toBe('unsupported-format');
+  expect(code).toBe('format');
 });

@@ -27,7 +27,7 @@ test('a signed remote needs the private key to write, and other writers are refu
       const code = (call: Promise<unknown>) =>
         call.then(
           () => 'none',
-          (cause) => cause.code,
+          (cause) => cause.detail ?? cause.code,
         );
       const remote = () => window.remoteAt({ http });
       const link = async (name: string, given: Parameters<typeof signedRemote>[1]) => {
@@ -73,7 +73,7 @@ test('a signed remote needs the private key to write, and other writers are refu
     }
     expect(found).toEqual({
       ...{ hasKeys: true, isSame: true, isHidden: true, equal: true },
-      ...{ refused: 'remote-auth', counts: [1, 2] },
+      ...{ refused: 'unauthorized', counts: [1, 2] },
     });
     // Node accepts what the engine has signed, and the engine refuses later changes.
     const head = await inner.readHead('main');
@@ -91,13 +91,13 @@ test('a signed remote needs the private key to write, and other writers are refu
       const link = await db.connect(window.bucket(remote));
       const code = await link.pull().then(
         () => 'none',
-        (cause) => cause.code,
+        (cause) => cause.detail ?? cause.code,
       );
       const count = await db.count();
       await db.close();
       return [code, count];
     }, args);
-    expect(error).toEqual(['invalid-remote', 0]);
+    expect(error).toEqual(['data', 0]);
   } finally {
     await server.close();
   }

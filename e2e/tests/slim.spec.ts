@@ -45,7 +45,7 @@ async function visitSlim(page: Page, { policy = POLICY, type }: Served = {}): Pr
   await page.waitForFunction(() => window.hedgerow !== undefined);
 }
 
-const CAME = { value: 2, found: { value: 2 }, refusal: 'invalid-key' };
+const CAME = { value: 2, found: { value: 2 }, refusal: 'key' };
 
 /** Uses a store and the later part of the module. Returns the results, and how both were compiled. */
 const used = (page: Page) =>
@@ -60,7 +60,7 @@ const used = (page: Page) =>
     const found = await verifyProof(db.root, 'b', await db.prove('b'));
     const refused = await db.put('x'.repeat(2000), 1).catch((cause: unknown) => cause);
     await db.close();
-    const refusal = refused instanceof HedgerowError && refused.code;
+    const refusal = refused instanceof HedgerowError && (refused.detail ?? refused.code);
     return { value, found, refusal, compiledBy: window.compiledBy };
   });
 
@@ -69,7 +69,11 @@ const codeOfOpen = (page: Page) =>
     const { open, memory } = window.hedgerow;
     return open('slim', { storage: memory() }).then(
       (db) => db.close().then(() => 'open'),
-      ({ code, status }: { code: string; status?: number }) => ({ code, status }),
+      ({ code, detail, status }: { code: string; detail?: string; status?: number }) => ({
+        code,
+        detail,
+        status,
+      }),
     );
   });
 
@@ -106,7 +110,11 @@ test('a page of slim never loads the module as text', { tag: '@chromium' }, asyn
 
 test('a policy without wasm-unsafe-eval is unsupported', { tag: '@chromium' }, async ({ page }) => {
   await visitSlim(page, { policy: "script-src 'self'" });
-  expect(await codeOfOpen(page)).toEqual({ code: 'unsupported', status: undefined });
+  expect(await codeOfOpen(page)).toEqual({
+    code: 'unsupported',
+    detail: undefined,
+    status: undefined,
+  });
 });
 
 test('a missing file is not-loaded, and loaded once it is there', { tag: '@chromium' }, async ({
@@ -114,10 +122,18 @@ test('a missing file is not-loaded, and loaded once it is there', { tag: '@chrom
 }) => {
   await visitSlim(page);
   await page.route('**/*.wasm', (route) => route.fulfill({ status: 404, body: 'none' }));
-  expect(await codeOfOpen(page)).toEqual({ code: 'not-loaded', status: 404 });
+  expect(await codeOfOpen(page)).toEqual({
+    code: 'unavailable',
+    detail: 'not-loaded',
+    status: 404,
+  });
   await page.unroute('**/*.wasm');
   await page.route('**/*.wasm', (route) => route.abort());
-  expect(await codeOfOpen(page)).toEqual({ code: 'not-loaded', status: undefined });
+  expect(await codeOfOpen(page)).toEqual({
+    code: 'unavailable',
+    detail: 'not-loaded',
+    status: undefined,
+  });
   await page.unroute('**/*.wasm');
   expect(await codeOfOpen(page)).toBe('open');
 });

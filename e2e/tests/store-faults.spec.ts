@@ -53,10 +53,10 @@ test('a damaged segment is corrupt-chunk, and other rows are readable', async ({
     const chunks = new Set<unknown>();
     for (const [key] of window.rows(20_000)) {
       const error = await window.db.get(key).then(
-        () => ({ code: 'none', chunk: undefined }),
-        (cause: { code: string; chunk?: string }) => cause,
+        () => ({ code: 'none', detail: undefined, chunk: undefined }),
+        (cause: { code: string; detail?: string; chunk?: string }) => cause,
       );
-      codes.set(error.code, (codes.get(error.code) ?? 0) + 1);
+      codes.set(error.detail ?? error.code, (codes.get(error.detail ?? error.code) ?? 0) + 1);
       if (error.code !== 'none') chunks.add(error.chunk);
     }
     const scan = await window.codeOf(window.db.scan().toArray());
@@ -89,7 +89,7 @@ test('a segment that is gone is missing-chunk', async ({ persistentPage }) => {
   expect(codes).toEqual(['missing-chunk', 'undefined']);
 });
 
-test('a ref of a later format is unsupported-format', async ({ persistentPage }) => {
+test('a ref of a later format is newer-version/format', async ({ persistentPage }) => {
   const page = await visit(persistentPage.page);
   await openStore(page, 'later');
   const setFormat = (format: number) =>
@@ -106,7 +106,7 @@ test('a ref of a later format is unsupported-format', async ({ persistentPage })
   });
   await setFormat(2);
   const code = await page.evaluate(() => window.codeOf(window.hedgerow.open('later')));
-  expect(code).toBe('unsupported-format');
+  expect(code).toBe('format');
   // The connection was closed: it blocks neither another one nor a deletion.
   await setFormat(1);
   await openStore(page, 'later');

@@ -39,7 +39,7 @@ test('an encrypted remote is read and written with the key alone', async ({ pers
       const code = (call: Promise<unknown>) =>
         call.then(
           () => 'none',
-          (cause) => cause.code,
+          (cause) => cause.detail ?? cause.code,
         );
       const none = await link('three', {});
       const other = await link('four', {

@@ -35,10 +35,13 @@ test('a dedicated worker has the store of a page', async ({ persistentPage }) =>
   // Waiting calls and later ones learn of the termination.
   const codes = await page.evaluate(async () => {
     const waiting = window.remoteDb.transaction(() => new Promise(() => {}));
-    const first = waiting.catch((error) => error.code);
+    const first = waiting.catch((error) => error.detail ?? error.code);
     await window.remoteDb.count();
     window.remote.terminate();
-    return [await first, await window.remoteDb.count().catch((error) => error.code)];
+    return [
+      await first,
+      await window.remoteDb.count().catch((error) => error.detail ?? error.code),
+    ];
   });
   expect(codes).toEqual(['disconnected', 'disconnected']);
 });
@@ -50,7 +53,7 @@ test('a worker that cannot be loaded is an error', async ({ persistentPage }) =>
     const { connect } = window.remote;
     return connect(worker).then(
       () => 'connected',
-      (error) => error.code,
+      (error) => error.detail ?? error.code,
     );
   });
   expect(code).toBe('disconnected');

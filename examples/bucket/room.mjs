@@ -17,7 +17,7 @@ export async function openRoom({ account, room, endpoint, token, storage }) {
     const { status } = answer;
     const isDenied = status === 401 || status === 403;
     const what = `${method} ${key}: the endpoint answers ${status}`;
-    throw new HedgerowError(isDenied ? 'remote-auth' : 'remote', what, { status });
+    throw new HedgerowError(isDenied ? 'unauthorized' : 'remote/status', what, { status });
   }
   const db = await open(storeOf({ account, room }), storage && { storage });
   // A device need not probe: `npx @hedgerow/server check` has probed the bucket.

@@ -25,7 +25,7 @@ const { hexOf } = make;
 export function faultOf([name, kind, { bytes, marks }, at, more = 0]) {
   const offset = typeof at === 'string' ? marks[at] + more : at;
   if (typeof at === 'string' && !(offset >= 0)) throw new Error(`${kind}: no field ${at}`);
-  const code = at === undefined ? 'unsupported-format' : 'invalid-remote';
+  const code = at === undefined ? 'newer-version/format' : 'remote/data';
   return { kind, name, bytes: hexOf(bytes), code, ...(at !== undefined && { offset }) };
 }
 

@@ -107,7 +107,7 @@ export function signedText() {
   }));
   const faults = refused.map(([name, bytes, offset]) => ({
     ...{ name, bytes: hexOf(bytes) },
-    code: offset === undefined ? 'unsupported-format' : 'invalid-remote',
+    code: offset === undefined ? 'newer-version/format' : 'remote/data',
     ...(offset !== undefined && { offset }),
   }));
   return `${JSON.stringify({ keys, heads, refused: faults }, undefined, 2)}\n`;

@@ -21,6 +21,8 @@ export interface Failure {
   readonly message: string;
   /** The code of a `HedgerowError`. */
   readonly code?: string;
+  /** Its detail, if it has one. */
+  readonly detail?: string;
   /** The line in the code, from 1, where the browser reports it. */
   readonly line?: number;
 }

@@ -50,6 +50,7 @@ function failureOf(cause: unknown): Failure {
     name,
     message: cause.message + hint,
     ...(cause instanceof HedgerowError && { code: cause.code }),
+    ...(cause instanceof HedgerowError && cause.detail && { detail: cause.detail }),
     ...(line !== undefined && { line }),
   };
 }

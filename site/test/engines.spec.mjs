@@ -84,7 +84,7 @@ for (const engine of installed([ENGINES.firefox, ENGINES.webkit])) {
         await page.waitForFunction(() => document.querySelector('.play-tree path') !== null);
       }
       const expected = Object.fromEntries(names.map((name) => [name, 'done']));
-      expect(ends).toEqual({ ...expected, proof: 'invalid-proof', error: 'exists' });
+      expect(ends).toEqual({ ...expected, proof: 'invalid-data/proof', error: 'exists' });
     });
   });
 }

@@ -140,7 +140,7 @@ test('every example runs; two of them end with the error that they are about', a
     }
   }
   const expected = Object.fromEntries(names.map((name) => [name, 'done']));
-  expect(ends).toEqual({ ...expected, proof: 'invalid-proof', error: 'exists' });
+  expect(ends).toEqual({ ...expected, proof: 'invalid-data/proof', error: 'exists' });
 });
 
 test('an endless program is stopped, and the next one runs', async ({ page }) => {

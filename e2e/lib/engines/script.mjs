@@ -51,7 +51,7 @@ const { write, read } = codec();
 /**
  * Returns the source of an expression that calls `fn`, a function or the text of one, with `args`, or evaluates `fn`,
  * when it is the text of another expression. It evaluates to a promise of text: the value, or the error as `{ name,
- * message, code, stack, cause }`.
+ * message, code, detail, stack, cause }`.
  */
 export function sourceOf(fn, args) {
   return `(async () => {
@@ -61,9 +61,9 @@ export function sourceOf(fn, args) {
       const value = typeof made === 'function' ? await made(...read(${JSON.stringify(write(args))})) : await made;
       return write({ value });
     } catch (e) {
-      const { name, message, code, stack, cause } = e ?? {};
+      const { name, message, code, detail, stack, cause } = e ?? {};
       const why = cause && { message: String(cause), stack: cause.stack };
-      return write({ error: { name, message: message ?? String(e), code, stack, cause: why } });
+      return write({ error: { name, message: message ?? String(e), code, detail, stack, cause: why } });
     }
   })()`;
 }

@@ -77,7 +77,7 @@ async function killOnce({ name, plan, delayMs }, { engine, origin, profiles, tal
  * Whether an error may be a trap of the core: WebKitGTK has ended 2 of about 520 checks on a busy machine with one, for
  * an unknown reason. The store must be right at the next launch.
  */
-export const mayTrap = ({ name }, { code }) => name === 'webkit' && code === 'crashed';
+export const mayTrap = ({ name }, { detail }) => name === 'webkit' && detail === 'crashed';
 
 async function writeAndKill({ engine, profileDir, url }, plan, delayMs) {
   const browser = await engine.launch(profileDir);

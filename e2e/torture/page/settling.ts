@@ -25,8 +25,9 @@ export class Calls {
       .then(call)
       .then(
         (result): Ending<T> => ({ result }),
-        (cause: { code?: unknown; message?: string }): Ending<T> => {
-          const code = typeof cause?.code === 'string' ? cause.code : 'untyped';
+        (cause: { code?: unknown; detail?: unknown; message?: string }): Ending<T> => {
+          const named = cause?.detail ?? cause?.code;
+          const code = typeof named === 'string' ? named : 'untyped';
           if (code === 'untyped') this.problems.push(`${name} fails with ${String(cause)}`);
           return { code, message: String(cause?.message) };
         },

@@ -8,6 +8,7 @@ export const outcome = (run) =>
       ok: false,
       name: error?.name,
       code: error?.code,
+      detail: error?.detail,
       error: `${error}${error?.cause ? ` (${error.cause})` : ''}`,
       stack: error?.stack,
     }),

@@ -104,7 +104,7 @@ export async function scenario(modules, { name = 'matrix', storage, onOpen = () 
   const forged = new Uint8Array(proof);
   forged[forged.length - 1] ^= 1;
   const refusal = await verifyProof(db.root, 'raw/00042', forged).catch((error) => error);
-  check('typed error', refusal instanceof HedgerowError && refusal.code === 'invalid-proof');
+  check('typed error', refusal instanceof HedgerowError && refusal.detail === 'proof');
   const { faults } = await db.health.verify();
   check('verify', faults.length === 0);
   await db.close();

@@ -81,28 +81,38 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { HedgerowError } from 'hedgerow';
 const read = (address) => readFileSync(fileURLToPath(import.meta.resolve(address)), 'utf8');
-const pages = process.argv.slice(2).map((code) => {
-  const error = new HedgerowError(code, 'for a test');
+const pages = process.argv.slice(2).map((kind) => {
+  const error = new HedgerowError(kind, 'for a test');
   if (!String(error).endsWith(\`(\${error.help})\`)) throw new Error(String(error));
-  return [code, read(error.help).split('\\n', 1)[0]];
+  const [page, detail] = error.help.split('#');
+  const heading = detail === undefined ? /^# .*/ : new RegExp(\`^## .\${detail}.$\`, 'm');
+  return [kind, heading.exec(read(page))?.[0]];
 });
 console.log(JSON.stringify({ name: 'node', pages, list: read('hedgerow/errors/index.md') }));
 `;
 
 /**
- * Checks that each code in the declarations leads to its page in the package, whose links lead to other pages there.
+ * Checks that each code in the declarations, and each detail, leads to its place in the package, whose links lead to
+ * other pages there.
  */
 async function addresses(shop) {
   const declared = await shop.read('node_modules/hedgerow/dist/base/errors.d.ts');
   const [union] = /type ErrorCode =[^;]*;/.exec(declared);
   const codes = [...union.matchAll(/'([a-z-]+)'/g)].map(([, code]) => code);
-  if (codes.length < 30) throw new Error(`only ${codes.length} codes were found`);
+  if (codes.length < 20) throw new Error(`only ${codes.length} codes were found`);
   await shop.write({ 'addresses.mjs': ADDRESSES });
-  const { node } = await shop.results(process.execPath, ['addresses.mjs', ...codes]);
-  for (const [code, title] of node.pages) {
-    if (title !== `# \`${code}\``) throw new Error(`the page of ${code} begins with ${title}`);
+  const [details] = /interface Details \{[^}]*\}/.exec(declared);
+  const kinds = [...details.matchAll(/^ *readonly '?([a-z-]+)'?: (.*);$/gm)].flatMap(
+    ([, code, of]) => [...of.matchAll(/'([a-z-]+)'/g)].map(([, detail]) => `${code}/${detail}`),
+  );
+  if (kinds.length < 15) throw new Error(`only ${kinds.length} details were found`);
+  const { node } = await shop.results(process.execPath, ['addresses.mjs', ...codes, ...kinds]);
+  for (const [kind, title] of node.pages) {
+    const [code, detail] = kind.split('/');
+    const expected = detail === undefined ? `# \`${code}\`` : `## \`${detail}\``;
+    if (title !== expected) throw new Error(`the place of ${kind} begins with ${title}`);
   }
-  const listed = [...node.list.matchAll(/\]\(([^)]*)\)/g)].map(([, link]) => link).sort();
+  const listed = [...node.list.matchAll(/\]\(([^)#]*\.md)\)/g)].map(([, link]) => link).sort();
   const expected = codes.map((code) => `${code}.md`).sort();
   if (String(listed) !== String(expected)) throw new Error(`the list of pages has ${listed}`);
   return { ok: true, checked: codes };

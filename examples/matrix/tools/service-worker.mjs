@@ -31,7 +31,7 @@ export default [
     'module, hedgerow/full': ask('module.js', 'module'),
     'module, hedgerow: the error names hedgerow/full': async (shop) => {
       const { 'service worker': result } = await ask('plain.js', 'module')(shop);
-      const isMeant = result.code === 'not-loaded' && result.error.includes('hedgerow/full');
+      const isMeant = result.detail === 'not-loaded' && result.error.includes('hedgerow/full');
       return { ok: isMeant, error: result.error ?? 'it ran', checked: ['not-loaded'] };
     },
   },

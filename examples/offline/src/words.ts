@@ -5,8 +5,8 @@ import type { MutatorState } from 'hedgerow/sync';
 const TROUBLES: Readonly<Record<string, readonly [what: string, next: string]>> = {
   offline: ['Offline', 'You can go on.'],
   remote: ['The server refuses', ''],
-  'remote-auth': ['Please sign in again', 'Then everything is sent.'],
-  'unsupported-format': ['The server needs a newer page', 'Reload it: what waits is kept.'],
+  unauthorized: ['Please sign in again', 'Then everything is sent.'],
+  'newer-version': ['The server needs a newer page', 'Reload it: what waits is kept.'],
 };
 
 const QUIET: Readonly<Record<string, readonly [tone: string, title: string, detail: string]>> = {

@@ -32,9 +32,9 @@ interface LevelRange extends Partial<Record<'gt' | 'gte' | 'lt' | 'lte', Uint8Ar
 type LevelReadOptions = { readonly snapshot?: LevelSnapshot | undefined };
 type Operation = { type: 'put' | 'del'; key: Uint8Array; value: Uint8Array };
 
-const CODES: { readonly [code: string]: string } = {
-  'invalid-key': 'INVALID_KEY',
-  'invalid-value': 'INVALID_VALUE',
+const CODES: { readonly [cause: string]: string } = {
+  key: 'INVALID_KEY',
+  value: 'INVALID_VALUE',
   aborted: 'ABORTED',
   closed: 'DATABASE_NOT_OPEN',
   'corrupt-chunk': 'CORRUPTION',
@@ -46,12 +46,12 @@ const CODES: { readonly [code: string]: string } = {
  * package for React Native have error classes of their own, so only the code identifies an error.
  */
 function levelError(cause: unknown): unknown {
-  const { code, message, name } = Object(cause) as HedgerowError;
+  const { code, detail, message, name } = Object(cause) as HedgerowError;
   if (typeof code !== 'string' || code.startsWith('LEVEL_')) return cause;
-  const hint = code === 'invalid-key' ? ', in which one from 0x80 on counts twice' : '';
+  const hint = detail === 'key' ? ', in which one from 0x80 on counts twice' : '';
   const error = new Error(message + hint, { cause });
   if (code === 'aborted') error.name = name;
-  return Object.assign(error, { code: `LEVEL_${CODES[code] ?? 'IO_ERROR'}` });
+  return Object.assign(error, { code: `LEVEL_${CODES[detail ?? code] ?? 'IO_ERROR'}` });
 }
 
 async function asLevel<T>(work: () => Promise<T>): Promise<T> {

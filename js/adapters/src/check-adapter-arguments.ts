@@ -35,7 +35,7 @@ export function openedOnce<Handle extends object = Store>(
   };
 }
 
-/** Checks the prefix of an adapter's keys. Throws `invalid-key` if no key can begin with it. */
+/** Checks the prefix of an adapter's keys. Throws `invalid-argument/key` if no key can begin with it. */
 export function checkedPrefix(call: string, prefix = ''): string {
   checkKey(prefix, `${call}: prefix`);
   return prefix;
@@ -48,7 +48,7 @@ export function checkCallback(call: string, callback: unknown): void {
   throw new HedgerowError('invalid-argument', message);
 }
 
-/** Returns the key of a row, below the prefix of an adapter. Throws `invalid-key`. */
+/** Returns the key of a row, below the prefix of an adapter. Throws `invalid-argument/key`. */
 export function rowKey(prefix: string, key: string): string {
   checkKey(key);
   return prefix + key;

@@ -54,7 +54,7 @@ export interface UnstorageDriver {
 /** Returns bytes as the store keeps them; other values as they are. */
 async function toStorable(value: unknown): Promise<unknown> {
   if (isRevoked(value)) {
-    throw new HedgerowError('invalid-value', 'a revoked proxy has no value');
+    throw new HedgerowError('invalid-argument/value', 'a revoked proxy has no value');
   }
   if (isByteArray(value)) return value;
   if (isBuffer(value)) return new Uint8Array(value);

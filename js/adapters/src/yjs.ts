@@ -214,7 +214,7 @@ export class HedgerowProvider {
           updates.push(update);
         } catch (cause) {
           const message = `the row ${key} is no update of Yjs`;
-          faults.push(new HedgerowError('invalid-value', message, { cause, key }));
+          faults.push(new HedgerowError('invalid-argument/value', message, { cause, key }));
         }
       }
     };

@@ -120,7 +120,7 @@ test('keys have the limit of the store, and bytes from 0x80 on count twice', asy
     const fault = expect.objectContaining({
       code: 'LEVEL_INVALID_KEY',
       message: expect.stringContaining('counts twice'),
-      cause: expect.objectContaining({ code: 'invalid-key' }),
+      cause: expect.objectContaining({ code: 'invalid-argument', detail: 'key' }),
     });
     await expect(level.put(key, 'x')).rejects.toThrow(fault);
     await expect(level.get(key)).rejects.toThrow(fault);

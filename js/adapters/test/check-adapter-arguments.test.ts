@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory, open } from '../../hedgerow/src/index.js';
+import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { checkedPrefix, openedOnce } from '../src/check-adapter-arguments.js';
 import { HedgerowKeyv } from '../src/keyv.js';
 import { hedgerowDriver } from '../src/unstorage.js';
@@ -44,7 +45,7 @@ test('a function that failed is called again, and a rejected promise stays rejec
 
 test('a value that is no handle is refused, at once where its type shows it', async () => {
   const refusal = expect.objectContaining({
-    code: 'invalid-argument',
+    ...ofKind('invalid-argument'),
     message: expect.stringContaining('call takes an open store'),
   });
   for (const source of ['app', undefined, null, 7, {}]) {
@@ -62,7 +63,7 @@ test('invalid options are refused', () => {
       () => hedgerowDriver(some as never, options as never),
       () => new HedgerowKeyv(some as never, options as never),
     ]) {
-      expect(make).toThrow(expect.objectContaining({ code: 'invalid-argument' }));
+      expect(make).toThrow(expect.objectContaining(ofKind('invalid-argument')));
     }
   }
 });
@@ -73,7 +74,8 @@ test('a prefix must be a possible beginning of a key', () => {
   for (const prefix of [7, null, '\ud800', 'x'.repeat(1025)]) {
     expect(() => checkedPrefix('call', prefix as never)).toThrow(
       expect.objectContaining({
-        code: 'invalid-key',
+        ...ofKind('invalid-argument'),
+        detail: 'key',
         message: expect.stringContaining('call: prefix'),
       }),
     );

@@ -4,6 +4,7 @@ import Keyv, { type KeyvStoreAdapter } from 'keyv';
 import { afterEach, expect, test, vi } from 'vitest';
 import { memory, open, type Store } from '../../hedgerow/src/index.js';
 import { faulty } from '../../hedgerow/test/support/doubles/faulty-storage.js';
+import { kindOf, ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { HedgerowKeyv } from '../src/keyv.js';
 
 let made = 0;
@@ -149,14 +150,17 @@ test('without serialisation values are rows of the store, and values that JSON w
   await keyv.set('a', { x: 1 });
   expect(await keyv.get('a')).toEqual({ x: 1 });
   expect(await db.get('a')).toEqual({ value: { value: { x: 1 } } });
-  await expect(keyv.set('b', { x: Number.NaN })).rejects.toMatchObject({ code: 'invalid-value' });
+  await expect(keyv.set('b', { x: Number.NaN })).rejects.toMatchObject({
+    ...ofKind('invalid-argument'),
+    detail: 'value',
+  });
 });
 
 test('a closed store emits an error event instead of a missing value', async () => {
   const db = await opened();
   const keyv = new Keyv({ store: new HedgerowKeyv(db) });
   const codes: string[] = [];
-  keyv.on('error', (cause: { code: string }) => codes.push(cause.code));
+  keyv.on('error', (cause: { code: string }) => codes.push(kindOf(cause)));
   await db.close();
   expect(await keyv.get('a')).toBe(undefined);
   expect(await keyv.set('a', 1)).toBe(false);

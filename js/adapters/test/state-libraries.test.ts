@@ -230,7 +230,7 @@ describe('atomWithStorage of Jotai', () => {
     const storage = faulty(memory());
     const db = await open('app', { storage });
     const tab = jotaiTab(db);
-    const error = new HedgerowError('storage', 'no');
+    const error = new HedgerowError('unavailable/storage', 'no');
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error });
     await expect(tab.store.set(tab.shown, 1)).rejects.toBe(error);
     storage.heal();

@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open, type Store } from '../../hedgerow/src/index.js';
 import { faulty } from '../../hedgerow/test/support/doubles/faulty-storage.js';
+import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { forSeeds } from '../../hedgerow/test/support/property.js';
 import { handles } from '../../hedgerow/test/support/watching.js';
 import { stateStorage } from '../src/state.js';
@@ -231,13 +232,14 @@ describe('stateStorage', () => {
     const db = await open('app', { storage });
     const errors: unknown[] = [];
     const states = stateStorage(db, { onError: (cause, key) => errors.push([key, cause]) });
-    const invalid = { code: 'invalid-value' };
+    const invalid = { code: 'invalid-argument', detail: 'value' };
     await expect(states.setItem('a', { map: new Map([[1, 2]]) })).rejects.toMatchObject(invalid);
     const cyclic: { self?: unknown } = {};
     cyclic.self = cyclic;
     await expect(states.setItem('a', cyclic)).rejects.toMatchObject(invalid);
     await expect(states.setItem('x'.repeat(2000), 1)).rejects.toMatchObject({
-      code: 'invalid-key',
+      ...ofKind('invalid-argument'),
+      detail: 'key',
     });
     const error = new HedgerowError('quota-exceeded', 'the disk is full');
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error });
@@ -266,20 +268,23 @@ describe('stateStorage', () => {
     // It has looked already: only the refusal makes it look again.
     await expect.poll(() => shown).toBe(1);
     shown = { map: new Map([[1, 2]]) };
-    await expect(states.setItem('a', shown)).rejects.toMatchObject({ code: 'invalid-value' });
+    await expect(states.setItem('a', shown)).rejects.toMatchObject({
+      ...ofKind('invalid-argument'),
+      detail: 'value',
+    });
     await expect.poll(() => shown).toBe(1);
     stop();
     await db.close();
   });
 
   it('refuses invalid arguments', () => {
-    const invalid = expect.objectContaining({ code: 'invalid-argument' });
+    const invalid = expect.objectContaining(ofKind('invalid-argument'));
     const some = async () => {};
     for (const given of [[5], [{}], [some, { prefx: 'a' }], [some, { onError: 5 }]]) {
       expect(() => stateStorage(...(given as [never])), String(given)).toThrow(invalid);
     }
     expect(() => stateStorage(some as never, { prefix: '\ud800' })).toThrow(
-      expect.objectContaining({ code: 'invalid-key' }),
+      expect.objectContaining({ code: 'invalid-argument', detail: 'key' }),
     );
   });
 });

@@ -8,6 +8,7 @@ import {
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { HedgerowError, memory, open, type Storage, type Store } from '../../hedgerow/src/index.js';
 import { faulty } from '../../hedgerow/test/support/doubles/faulty-storage.js';
+import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { queryPersistence, queryStorage } from '../src/tanstack-query.js';
 
 type Options = Omit<StoragePersisterOptions<PersistedQuery>, 'storage'>;
@@ -216,7 +217,7 @@ describe('failures', () => {
       'tanstack-query-["a"]',
     ]);
     expect(errors).toContainEqual([
-      expect.objectContaining({ code: 'invalid-value' }),
+      expect.objectContaining({ code: 'invalid-argument', detail: 'value' }),
       'tanstack-query-["b"]',
     ]);
     storage.heal();
@@ -252,12 +253,12 @@ describe('failures', () => {
   });
 
   it('of arguments are typed', () => {
-    const invalid = expect.objectContaining({ code: 'invalid-argument' });
+    const invalid = expect.objectContaining(ofKind('invalid-argument'));
     for (const given of [[5], [null], [async () => {}, { prefx: 'a' }], [async () => {}, []]]) {
       expect(() => queryStorage(...(given as [never])), String(given)).toThrow(invalid);
     }
     expect(() => queryStorage(async () => ({}) as never, { prefix: 'x'.repeat(1000) })).toThrow(
-      expect.objectContaining({ code: 'invalid-key' }),
+      expect.objectContaining({ code: 'invalid-argument', detail: 'key' }),
     );
   });
 });

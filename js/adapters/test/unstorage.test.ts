@@ -3,6 +3,7 @@
 import { createStorage, type Driver } from 'unstorage';
 import { expect, test, vi } from 'vitest';
 import { memory, open, type Store } from '../../hedgerow/src/index.js';
+import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { SOON } from '../../hedgerow/test/support/models/store-model.js';
 import { hedgerowDriver } from '../src/unstorage.js';
 
@@ -72,7 +73,8 @@ test('setItems is one commit', async () => {
   stop();
   const long = { key: 'x'.repeat(1025), value: 1 };
   await expect(storage.setItems([{ key: 'c', value: 1 }, long])).rejects.toMatchObject({
-    code: 'invalid-key',
+    ...ofKind('invalid-argument'),
+    detail: 'key',
   });
   expect(await storage.hasItem('c')).toBe(false);
 });
@@ -93,7 +95,8 @@ test('raw items are bytes of any kind, or JSON values', async () => {
     expect(await storage.getItemRaw('raw')).toEqual(read);
   }
   await expect(storage.setItemRaw('raw', new Map())).rejects.toMatchObject({
-    code: 'invalid-value',
+    ...ofKind('invalid-argument'),
+    detail: 'value',
   });
   expect(await storage.getItemRaw('missing')).toBe(null);
 });

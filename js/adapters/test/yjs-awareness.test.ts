@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Awareness } from 'y-protocols/awareness';
 import * as Y from 'yjs';
+import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { shareAwareness } from '../src/yjs-awareness.js';
 
 const ends: (() => void)[] = [];
@@ -70,7 +71,7 @@ describe('awareness', () => {
     const awareness = new Awareness(new Y.Doc());
     ends.push(() => awareness.destroy());
     expect(() => shareAwareness(awareness, 5 as never)).toThrow(
-      expect.objectContaining({ code: 'invalid-argument' }),
+      expect.objectContaining(ofKind('invalid-argument')),
     );
   });
 });

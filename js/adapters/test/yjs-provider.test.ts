@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import * as Y from 'yjs';
 import { HedgerowError, memory, open } from '../../hedgerow/src/index.js';
 import { faulty } from '../../hedgerow/test/support/doubles/faulty-storage.js';
+import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { HedgerowProvider } from '../src/yjs.js';
 import { openTab, rowsOf, sharedMemory, stateOf, storedDoc } from './yjs-tabs.js';
 
@@ -111,8 +112,8 @@ describe('a document', () => {
     expect(await provider.get('bytes')).toEqual(new Uint8Array([1, 2]));
     await provider.del('a');
     expect(await provider.get('a')).toBeUndefined();
-    await expect(provider.get(Number.NaN)).rejects.toMatchObject({ code: 'invalid-argument' });
-    await expect(provider.set({} as never, 1)).rejects.toMatchObject({ code: 'invalid-argument' });
+    await expect(provider.get(Number.NaN)).rejects.toMatchObject(ofKind('invalid-argument'));
+    await expect(provider.set({} as never, 1)).rejects.toMatchObject(ofKind('invalid-argument'));
   });
 });
 
@@ -199,7 +200,7 @@ describe('a store that fails', () => {
 
   // Other entries have classes of their own.
   it.each([
-    ['an error', new HedgerowError('storage', 'not now')],
+    ['an error', new HedgerowError('unavailable/storage', 'not now')],
     ['an error of another entry', Object.assign(new Error('not now'), { retryable: true })],
   ])('is tried again by itself after %s', async (_, error) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -271,7 +272,9 @@ describe('rows that are no updates', () => {
     provider.on('error', (cause) => errors.push(cause));
     await provider.whenSynced;
     expect(text(doc).toString()).toBe(all);
-    const told = strange.map(([key]) => expect.objectContaining({ code: 'invalid-value', key }));
+    const told = strange.map(([key]) =>
+      expect.objectContaining({ code: 'invalid-argument', detail: 'value', key }),
+    );
     await expect.poll(() => errors).toEqual(told);
     for (const word of ['four', 'five', 'six']) {
       text(doc).insert(0, word);
@@ -315,15 +318,15 @@ describe('arguments', () => {
   it('that are invalid are refused', async () => {
     const db = await open('app', { storage: memory() });
     const doc = new Y.Doc();
-    const invalid = { code: 'invalid-argument' };
+    const invalid = ofKind('invalid-argument');
     const refused: [unknown[], object][] = [
       [['db', 'doc', doc], invalid],
-      [[db, 5, doc], { code: 'invalid-key' }],
-      [[db, '\ud800', doc], { code: 'invalid-key' }],
-      [[db, 'x'.repeat(1000), doc], { code: 'invalid-key' }],
+      [[db, 5, doc], { code: 'invalid-argument', detail: 'key' }],
+      [[db, '\ud800', doc], { code: 'invalid-argument', detail: 'key' }],
+      [[db, 'x'.repeat(1000), doc], { code: 'invalid-argument', detail: 'key' }],
       [[db, 'doc', {}], invalid],
       [[db, 'doc'], invalid],
-      [[db, 'doc', doc, { prefix: '\udc00' }], { code: 'invalid-key' }],
+      [[db, 'doc', doc, { prefix: '\udc00' }], { code: 'invalid-argument', detail: 'key' }],
       [[db, 'doc', doc, { maxRows: 1.5 }], invalid],
       [[db, 'doc', doc, { maxBytes: -1 }], invalid],
       [[db, 'doc', doc, { durability: 'very' }], invalid],

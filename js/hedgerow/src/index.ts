@@ -24,7 +24,13 @@ import type { BucketTransport } from './sync/link/bucket.js';
 import type { BucketConnection } from './sync/link/bucket-connection.js';
 
 export type { ByteFormat, ByteSource } from './base/byte-source.js';
-export { type Conflict, type ErrorCode, HedgerowError } from './base/errors.js';
+export {
+  type Conflict,
+  type ErrorCode,
+  type ErrorDetail,
+  type ErrorKind,
+  HedgerowError,
+} from './base/errors.js';
 export type { Persistence } from './base/origin-storage-estimate.js';
 export type { KeyRange } from './base/range.js';
 export type { IndexColumn, IndexDefinition } from './core/indexes/definition.js';
@@ -206,7 +212,7 @@ const laterTables = () => part(() => import('./store/tables/preload-table-code.j
  * Loads the parts that otherwise load at their first call: compaction, proofs, verification, repair, statistics,
  * health, sum trees, transactions, branches, diffs, merges, sync, mutators, exports and imports, the building of
  * indexes, the commits of writers, parts of tables. Afterwards they need no network. Rejects with
- * `not-loaded`. Import `hedgerow/full` instead where code cannot be loaded later, as in a service worker.
+ * `unavailable/not-loaded`. Import `hedgerow/full` instead where code cannot be loaded later, as in a service worker.
  */
 export async function preload(): Promise<void> {
   const parts = [readParts, verifying, repairing, loadSums, rescuing, loadCollector];

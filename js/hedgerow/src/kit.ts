@@ -8,7 +8,7 @@ export { sameBytes, toUint8Array } from './base/bytes.js';
 export { notify, report } from './base/call-callback-safely.js';
 export { checkHas, checkNumber, checkPlain, optionsOf } from './base/check-options.js';
 export { part } from './base/dynamic-import.js';
-export { HedgerowError, isRefusal } from './base/errors.js';
+export { HedgerowError, isRefusal, kindOfError } from './base/errors.js';
 export { hex, unhex } from './base/hex.js';
 export { onRecovery } from './base/internal-symbols.js';
 export { isBuffer, isByteArray } from './base/is-byte-array.js';

@@ -47,7 +47,7 @@ export function describeSourceKey(key: unknown): string {
   return typeof key === 'string' ? JSON.stringify(key) : String(key);
 }
 
-/** Makes the store key of a database key: a string as it is, others by `encodeKey`. Throws `invalid-key`. */
+/** Makes the store key of a database key: a string as it is, others by `encodeKey`. Throws `invalid-argument/key`. */
 export function storeKeyOf(key: unknown): string {
   if (typeof key === 'string') return key;
   return encodeKey((Array.isArray(key) ? key : [key]).map(scalarOf));
@@ -59,7 +59,7 @@ function scalarOf(key: unknown): Scalar {
   if (isBinary(key)) return hex(bytesOf(key));
   if (!Array.isArray(key)) return key as Scalar;
   throw new HedgerowError(
-    'invalid-key',
+    'invalid-argument/key',
     'no key is made of a list within a list: give the target a function key',
   );
 }

@@ -16,7 +16,9 @@ const MAX_OPEN_MS = 15_000;
 const ENDED = /^(InvalidState|Abort|Unknown)Error$/;
 
 const toReadError = (name: string, cause: unknown) =>
-  new HedgerowError('storage', `the database ${name} cannot be read: ${cause}`, { cause });
+  new HedgerowError('unavailable/storage', `the database ${name} cannot be read: ${cause}`, {
+    cause,
+  });
 
 /** Opens a database as it is; resolves to `undefined` if it does not exist. Calls `onEnd` when it must close. */
 async function openAsIs(name: string, onEnd: () => void): Promise<IDBPDatabase | undefined> {

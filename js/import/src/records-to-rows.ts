@@ -1,6 +1,6 @@
 /** Makes rows of records, and lists the records without a row. */
 
-import { checkKey, HedgerowError, isRefusal, Slicer } from 'hedgerow/kit';
+import { checkKey, HedgerowError, isRefusal, kindOfError, Slicer } from 'hedgerow/kit';
 import { describeSourceKey } from './convert-idb-keys.js';
 import { withFiles } from './foreign-values.js';
 import type { ImportedRow, ImportTarget } from './stored-row-converter.js';
@@ -32,22 +32,28 @@ export class Failures {
     const from = describeSourceKey(key);
     if (!this.#isSkipping) {
       if (!isTyped) throw cause;
-      const { code, message, pointer, table, issues } = cause;
+      const { message, pointer, table, issues } = cause;
       const facts = { cause, key: cause.key, pointer, table, issues };
-      throw new HedgerowError(code, `record ${from}: ${message}`, facts);
+      throw new HedgerowError(kindOfError(cause), `record ${from}: ${message}`, facts);
     }
     this.count += 1;
     if (this.list.length >= LISTED) return;
     const message = cause instanceof Error ? cause.message : String(cause);
-    const { code, pointer } = isTyped ? cause : ({} as Partial<HedgerowError>);
-    this.list.push({ key: from, ...(code && { code }), message, ...(pointer && { pointer }) });
+    const { code, detail, pointer } = isTyped ? cause : ({} as Partial<HedgerowError>);
+    this.list.push({
+      key: from,
+      ...(code && { code }),
+      ...(detail && { detail }),
+      message,
+      ...(pointer && { pointer }),
+    });
   }
 
   /** Returns whether a key is new in `seen`; otherwise notes that the record has no row. */
   isFirst(key: string, from: unknown, seen: Set<string>): boolean {
     if (!seen.has(key)) return seen.add(key) !== undefined;
     const message = `another record has the key ${JSON.stringify(key)} too: give each its own`;
-    this.add(from, new HedgerowError('invalid-key', message, { key }));
+    this.add(from, new HedgerowError('invalid-argument/key', message, { key }));
     return false;
   }
 

@@ -41,7 +41,7 @@ export function targetOf({ prefix, table, key = storeKeyOf }: ImportDestination)
       if (key === at) return value;
       const [was, is] = [at, key].map((one) => JSON.stringify(one));
       const message = `onConflict: the row that is kept must have the key ${was}, not ${is}`;
-      throw new HedgerowError('invalid-key', message, { key: at });
+      throw new HedgerowError('invalid-argument/key', message, { key: at });
     },
     rowOf,
   };

@@ -1,6 +1,6 @@
 /** The types of an import: its sources, targets, options and results. */
 
-import type { ErrorCode, PatchOperation, Store } from 'hedgerow';
+import type { ErrorCode, ErrorDetail, PatchOperation, Store } from 'hedgerow';
 
 /** Records of a source, and where reading goes on. */
 export interface RecordBatch<Value = unknown, Key = IDBValidKey> {
@@ -77,6 +77,7 @@ export interface FailedRecord {
   readonly key: string;
   /** Absent if `map`, or the schema, has thrown its own error. */
   readonly code?: ErrorCode;
+  readonly detail?: ErrorDetail;
   readonly message: string;
   /** A JSON pointer to the faulty part of the row. */
   readonly pointer?: string;

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { memory, open, type Storage } from '../../hedgerow/src/index.js';
 import { table } from '../../hedgerow/src/store/tables/index.js';
+import { kindOf } from '../../hedgerow/test/support/error-kind.js';
 import { forSeeds } from '../../hedgerow/test/support/property.js';
 import { fromEntries, type ImportFromProgress, importFrom } from '../src/index.js';
 import { type Note, NoteSource } from './import-from-source.js';
@@ -103,7 +104,7 @@ test('an import that is cut off at random makes both sides equal in the end, wha
           },
         });
       } catch (cause) {
-        const code = cause instanceof RangeError ? 'cut' : (cause as { code: string }).code;
+        const code = cause instanceof RangeError ? 'cut' : kindOf(cause);
         expect(['cut', 'aborted', 'closed']).toContain(code);
       }
       if (how === 'close') {

@@ -7,6 +7,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { memory, open } from '../../hedgerow/src/index.js';
 import { decodeKey } from '../../hedgerow/src/store/keys/index.js';
 import { StoredFile, table } from '../../hedgerow/src/store/tables/index.js';
+import { kindOf, ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { sizeOf, withFiles } from '../src/foreign-values.js';
 import {
   fromDexie,
@@ -81,11 +82,14 @@ test('an error names the keys that cannot be mapped', async () => {
     await keyval.set('good', 1, old);
     await keyval.set(key, 1, old);
     const error = await importFrom(source, { db, prefix: '' }).catch((cause) => cause);
-    expect([error.code, error.message]).toEqual(['invalid-key', expect.stringContaining(message)]);
+    expect([kindOf(error), error.message]).toEqual([
+      'invalid-argument/key',
+      expect.stringContaining(message),
+    ]);
     expect(await db.count()).toBe(0);
     const left = await importFrom(source, { db, prefix: '' }, { skipFailed: true });
     expect(left).toMatchObject({ rows: 1, refused: 1, verified: true });
-    expect(left.failed[0]).toMatchObject({ code: 'invalid-key' });
+    expect(left.failed[0]).toMatchObject({ code: 'invalid-argument', detail: 'key' });
     await db.branches.delete(left.branch);
     await db.clear();
   }
@@ -105,8 +109,8 @@ test('an error names one of two records with the same key, and an own key resolv
   const source = fromIdbKeyval<string>({ database: name });
   for (const verify of [true, false]) {
     const error = await importFrom(source, { db, prefix: 'p/' }, { verify }).catch((one) => one);
-    expect([error.code, error.message]).toEqual([
-      'invalid-key',
+    expect([kindOf(error), error.message]).toEqual([
+      'invalid-argument/key',
       expect.stringMatching(/record 1970-01-01T00:00:00.005Z: another record has the key .* too/),
     ]);
     expect(await db.count()).toBe(0);
@@ -200,7 +204,11 @@ test('a structured table takes dates, sets, maps, bytes and files, and a plain o
   expect(row?.photo).toBeInstanceOf(StoredFile);
   expect([await row?.photo.blob().text(), row?.photo.type]).toEqual(['a gate', 'text/plain']);
   const refused = importFrom(source, db.plain as never);
-  await expect(refused).rejects.toMatchObject({ code: 'invalid-value', pointer: '/taken' });
+  await expect(refused).rejects.toMatchObject({
+    ...ofKind('invalid-argument'),
+    detail: 'value',
+    pointer: '/taken',
+  });
   await expect(refused).rejects.toThrow('record "gate"');
   old.close();
 });
@@ -246,7 +254,8 @@ test('an import reads plain IndexedDB, and entries of any other source', async (
   const source = fromIndexedDB<Omit<Issue, 'id'>, string>({ database: name, store: 's' });
   // Its key is no member of the row.
   await expect(importFrom(source, db.issues as never)).rejects.toMatchObject({
-    code: 'invalid-key',
+    ...ofKind('invalid-argument'),
+    detail: 'key',
   });
   const map = (value: Omit<Issue, 'id'>, id: string) => ({ ...value, id });
   expect(await importFrom(source, db.issues, { map })).toMatchObject({ rows: 1, verified: true });
@@ -312,7 +321,11 @@ test('a circular value is refused, and map may cut it', async () => {
   });
   const source = fromDexie<Part>({ database: name, table: 'parts' });
   const tried = await importFrom(source, db.parts, { dryRun: true });
-  expect(tried).toMatchObject({ rows: 0, refused: 1, failed: [{ code: 'invalid-value' }] });
+  expect(tried).toMatchObject({
+    rows: 0,
+    refused: 1,
+    failed: [{ code: 'invalid-argument', detail: 'value' }],
+  });
   const map = ({ id, parts }: Part) => ({ id, parts: parts.map((one) => one.id) });
   expect(await importFrom(source, db.parts, { map })).toMatchObject({ rows: 1, verified: true });
   old.close();

@@ -47,9 +47,9 @@ describe('values', () => {
   });
 
   it('are refused with the reason', () => {
-    expect(() => valueFrom('{"a":', 'json')).toThrow(failure('invalid-value'));
+    expect(() => valueFrom('{"a":', 'json')).toThrow(failure('invalid-argument/value'));
     for (const text of ['0', 'xy', '00 1']) {
-      expect(() => valueFrom(text, 'bytes'), text).toThrow(failure('invalid-value'));
+      expect(() => valueFrom(text, 'bytes'), text).toThrow(failure('invalid-argument/value'));
     }
     expect(valueFrom(' 0A ff\n', 'bytes')).toEqual(Uint8Array.of(10, 255));
   });
@@ -140,7 +140,7 @@ describe('definitions', () => {
     const buffer = new Uint8Array([9, 9, ...proof]);
     expect(treesIn(buffer.subarray(2))).toHaveLength(2);
     proof[2] = commit.length - 1;
-    expect(() => treesIn(proof)).toThrow(failure('invalid-proof'));
+    expect(() => treesIn(proof)).toThrow(failure('invalid-data/proof'));
   });
 
   it('of a malformed commit are refused', () => {
@@ -150,7 +150,7 @@ describe('definitions', () => {
       [0xf0, 1, 4, 0, 0, 0, 0xc0, 1, 1, 0],
       [0xf0, 1, 9],
     ]) {
-      expect(() => treesIn(Uint8Array.from(bytes))).toThrow(failure('invalid-proof'));
+      expect(() => treesIn(Uint8Array.from(bytes))).toThrow(failure('invalid-data/proof'));
     }
   });
 });

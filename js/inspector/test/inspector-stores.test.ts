@@ -61,7 +61,7 @@ describe('a handle that only reads', () => {
     expect(again.root).toBe(root);
     await again.close();
     const none = open('none', { storage: readOnly(storage) });
-    await expect(none).rejects.toEqual(failure('store-not-found'));
+    await expect(none).rejects.toEqual(failure('not-found/store'));
     await expect(readOnly(storage).destroy('app')).rejects.toEqual(failure('blocked'));
   });
 
@@ -124,7 +124,7 @@ describe('a session', () => {
     expect(session.trees.filter(({ kind }) => kind === 'index')).toHaveLength(3);
     expect(await session.db.get('new')).toBe('row');
     await session.close();
-    await expect(Session.open(place, 'none')).rejects.toEqual(failure('branch-not-found'));
+    await expect(Session.open(place, 'none')).rejects.toEqual(failure('not-found/branch'));
     expect((await plain.branches.list()).map(({ name }) => name)).toEqual(['main', 'draft']);
     await plain.close();
   });
@@ -161,7 +161,7 @@ describe('the report on a store', () => {
     expect(summary).toMatchObject({ root: db.root, rows: ROWS + 1, segments, branches: ['draft'] });
     expect(summary.bytes).toBeGreaterThanOrEqual(storedBytes);
     expect(summary.bytes).toBeLessThan(storedBytes * 1.2);
-    await expect(summaryOf('none', storage)).rejects.toEqual(failure('store-not-found'));
+    await expect(summaryOf('none', storage)).rejects.toEqual(failure('not-found/store'));
   });
 
   it('has states with their roots, and compares any two', async () => {
@@ -271,7 +271,7 @@ describe('a file', () => {
     const result = await importStore('copy', blob, { storage });
     expect(result.root).toBe(db.root);
     const cut = openFile('cut', blob.slice(0, blob.size - 9));
-    await expect(cut).rejects.toEqual(failure('invalid-export'));
+    await expect(cut).rejects.toEqual(failure('invalid-data/export'));
     await Promise.all([session, opened, main].map((one) => one.close()));
   });
 });

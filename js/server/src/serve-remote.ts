@@ -8,6 +8,7 @@ import {
   checkedRemote,
   checkPrefix,
   HedgerowError,
+  kindOfError,
   MAX_OBJECT_BYTES,
   maxBytesOf,
   optionsOf,
@@ -34,11 +35,11 @@ export interface RemoteServer {
   close(): Promise<void>;
 }
 
-/** The statuses of answers, by the codes of errors of remotes. */
+/** The statuses of answers, by the kinds of errors of remotes. */
 const STATUSES: Readonly<Record<string, number>> = {
   'invalid-argument': 400,
-  'remote-auth': 403,
-  'remote-gone': 404,
+  unauthorized: 403,
+  'remote/gone': 404,
   offline: 503,
 };
 const IMMUTABLE = 'public, max-age=31536000, immutable, no-transform';
@@ -63,8 +64,8 @@ class Server {
       await this.#handle(request, response);
     } catch (cause) {
       if (response.headersSent) return response.destroy();
-      const code = cause instanceof HedgerowError ? cause.code : '';
-      const status = cause instanceof HttpRefusal ? cause.status : (STATUSES[code] ?? 500);
+      const kind = kindOfError(cause) ?? '';
+      const status = cause instanceof HttpRefusal ? cause.status : (STATUSES[kind] ?? 500);
       this.#answer(response, status, {}, status < 500 ? String((cause as Error).message) : '');
     }
   };

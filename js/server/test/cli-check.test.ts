@@ -58,7 +58,7 @@ it('finds that the reference server and a folder grant all, and leaves no object
 
 it('reports refusals, and fails only if the role needs what is refused', async () => {
   const no = async () => {
-    throw new HedgerowError('remote-auth', 'not you');
+    throw new HedgerowError('unauthorized', 'not you');
   };
   const page = await served({ ...memoryRemote(), remove: no, list: no });
   const writer = await checked(page);

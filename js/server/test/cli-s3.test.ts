@@ -105,5 +105,8 @@ it('reports missing rights of keys, and a missing bucket', async () => {
   expect(log.mock.calls.flat().join('\n')).toMatch(/write {3}no: .*403.*it needs s3:PutObject/);
   log.mockRestore();
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', CREDENTIALS.secretAccessKey);
-  await expect(runCheck(['s3://nowhere/x'])).rejects.toMatchObject({ code: 'remote-gone' });
+  await expect(runCheck(['s3://nowhere/x'])).rejects.toMatchObject({
+    code: 'remote',
+    detail: 'gone',
+  });
 });

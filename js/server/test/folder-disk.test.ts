@@ -129,8 +129,8 @@ it.skipIf(sep === '\\')('follows no link that leads out of the folder', async ()
     mkdirSync(join(folder, name), { recursive: true });
   symlinkSync(secret, join(folder, pack));
   symlinkSync(secret, join(folder, '.heads', 'evil', '1'));
-  await expect(remote.get(pack)).rejects.toMatchObject({ code: 'remote' });
-  await expect(remote.readHead('evil')).rejects.toMatchObject({ code: 'remote' });
+  await expect(remote.get(pack)).rejects.toMatchObject({ code: 'remote', detail: 'status' });
+  await expect(remote.readHead('evil')).rejects.toMatchObject({ code: 'remote', detail: 'status' });
   expect(await remote.list('p/')).toEqual([]);
   expect((await remote.list('d/')).map(({ name }) => name)).toEqual([delta]);
   // A put replaces the link.

@@ -154,12 +154,12 @@ describe('httpRemote() with serveRemote()', () => {
         () => remote.remove(['h/main']),
       ];
       for (const call of calls) {
-        await expect(call()).rejects.toMatchObject({ code: 'remote-auth', retryable: false });
+        await expect(call()).rejects.toMatchObject({ code: 'unauthorized', retryable: false });
       }
       const reader = httpRemote({ url: open, token: wrong });
       expect((await reader.readHead('main'))?.bytes).toEqual(bytes('a head'));
       await expect(reader.swapHead('main', '"1"', bytes('x'))).rejects.toMatchObject({
-        code: 'remote-auth',
+        code: 'unauthorized',
       });
     }
   });
@@ -208,6 +208,7 @@ describe('httpRemote() with serveRemote()', () => {
     const name = hashedName('p', bytes('right'));
     await expect(httpRemote({ url }).put(name, bytes('wrong'))).rejects.toMatchObject({
       code: 'remote',
+      detail: 'status',
       status: 400,
     });
     expect(await httpRemote({ url }).get(name)).toBeUndefined();
@@ -282,7 +283,9 @@ describe('httpRemote() with serveRemote()', () => {
       const [line] = (await once(running.stdout, 'data')) as [Buffer];
       const url = String(line).trim().split(' ').pop() as string;
       await probeRemote(httpRemote({ url, token }));
-      await expect(probeRemote(httpRemote({ url }))).rejects.toMatchObject({ code: 'remote-auth' });
+      await expect(probeRemote(httpRemote({ url }))).rejects.toMatchObject({
+        code: 'unauthorized',
+      });
     } finally {
       running.kill();
     }

@@ -83,9 +83,7 @@ it('a reader follows a folder on a static server, and refuses the folder after a
     await a.db.put('a', 1);
     await a.link.push();
     change = (bytes) => bytes.with(100, (bytes[100] as number) ^ 1);
-    await expect(follower.link.pull()).rejects.toEqual(
-      failure('invalid-remote', { object: 'head' }),
-    );
+    await expect(follower.link.pull()).rejects.toEqual(failure('remote/data', { object: 'head' }));
     expect(await follower.db.get('a')).toBeUndefined();
     change = (bytes) => bytes;
     await follower.link.pull();

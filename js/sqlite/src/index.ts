@@ -57,7 +57,7 @@ export function sqlite(options: SqliteOptions): Storage {
   } = optionsOf('sqlite', options, 'location name driver');
   const { process } = globalThis as { process?: Process };
   if (typeof process?.getBuiltinModule !== 'function') {
-    throw new HedgerowError('storage', '@hedgerow/sqlite needs Node 20.19 or newer');
+    throw new HedgerowError('unavailable/storage', '@hedgerow/sqlite needs Node 20.19 or newer');
   }
   if (typeof location !== 'string' || location === '' || location === ':memory:') {
     throw new HedgerowError(
@@ -82,7 +82,9 @@ export function sqlite(options: SqliteOptions): Storage {
         for (const end of ['', '-journal', '-wal', '-shm']) fs.rmSync(full + end, { force: true });
       });
     } catch (cause) {
-      throw new HedgerowError('storage', `cannot open ${full}: ${String(cause)}`, { cause });
+      throw new HedgerowError('unavailable/storage', `cannot open ${full}: ${String(cause)}`, {
+        cause,
+      });
     }
   };
   const folder = path.join(place, 'hedgerow-locks');
@@ -128,7 +130,7 @@ async function load(driver: SqliteDriver | undefined): Promise<OpenFile> {
     }
   }
   const advice = 'install better-sqlite3, or use a Node that has node:sqlite';
-  throw new HedgerowError('storage', driver ? `${driver} cannot be loaded` : advice, {
+  throw new HedgerowError('unavailable/storage', driver ? `${driver} cannot be loaded` : advice, {
     cause: causes[0],
   });
 }

@@ -246,14 +246,14 @@ function toSqlError(cause: unknown): HedgerowError {
       return new HedgerowError('quota-exceeded', 'the disk is full: free some space', { cause });
     case 'not-a-database':
       return new HedgerowError(
-        'unsupported-format',
+        'wrong-key',
         'the file is no SQLite database, or is encrypted with another key',
         {
           cause,
         },
       );
     default:
-      return new HedgerowError('storage', `SQLite failed: ${String(cause)}`, { cause });
+      return new HedgerowError('unavailable/storage', `SQLite failed: ${String(cause)}`, { cause });
   }
 }
 
@@ -284,5 +284,5 @@ function bytesFrom(value: SqlValue | undefined): Uint8Array {
 }
 
 function buildMalformedColumnError(what: string): HedgerowError {
-  return new HedgerowError('storage', `a stored record is malformed: ${what}`);
+  return new HedgerowError('unavailable/storage', `a stored record is malformed: ${what}`);
 }

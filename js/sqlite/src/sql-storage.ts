@@ -1,7 +1,7 @@
 /** Opens and deletes stores in SQLite, with any driver. */
 
 import type { Storage } from 'hedgerow';
-import { HedgerowError, type Locks } from 'hedgerow/kit';
+import { HedgerowError, kindOfError, type Locks } from 'hedgerow/kit';
 import { failureOf, type SqlConnection } from './driver.js';
 import { fileNameOf } from './file-name.js';
 import { CREATE, contents, JOURNAL_MODE, PROBE_FILE, SETTINGS } from './sql-schema.js';
@@ -43,7 +43,7 @@ export function sqlStorage({ place, prefix, locks, lookMs, open }: SqlFiles): St
         try {
           await whenFree(() => prepare(connection, name, mustExist));
         } catch (cause) {
-          const isMade = cause instanceof HedgerowError && cause.code === 'store-not-found';
+          const isMade = kindOfError(cause) === 'not-found/store';
           await (isMade ? connection.destroy() : connection.close());
           throw cause;
         }
@@ -86,12 +86,12 @@ async function prepare(connection: SqlConnection, name: string, mustExist: boole
   const found = contents((await connection.read(PROBE_FILE))[0] ?? []);
   if (found === 'foreign') {
     throw new HedgerowError(
-      'unsupported-format',
+      'newer-version/format',
       `the file of ${name} holds no store, or was written by a newer version of Hedgerow`,
     );
   }
   if (found === 'none' && mustExist) {
-    throw new HedgerowError('store-not-found', `there is no store ${name}`);
+    throw new HedgerowError('not-found/store', `there is no store ${name}`);
   }
   for (const setting of SETTINGS) await connection.set(setting);
   if (found === 'none') await connection.write(CREATE);

@@ -28,7 +28,8 @@ describe.skipIf(Better === undefined)('where better-sqlite3 cannot load its nati
     const storage = sqlite({ location: folder(), driver: 'better-sqlite3' });
     native.isMissing = true;
     await expect(open('app', { storage })).rejects.toMatchObject({
-      code: 'storage',
+      code: 'unavailable',
+      detail: 'storage',
       message: expect.stringContaining('better-sqlite3 cannot be loaded'),
       cause: { message: 'built for another version of Node' },
     });
@@ -44,7 +45,8 @@ describe.skipIf(Better === undefined)('where better-sqlite3 cannot load its nati
     const opening = open('app', { storage: sqlite({ location: folder() }) });
     if (!hasNodeSqlite) {
       await expect(opening).rejects.toMatchObject({
-        code: 'storage',
+        code: 'unavailable',
+        detail: 'storage',
         message: expect.stringContaining('install better-sqlite3'),
         cause: { message: 'built for another version of Node' },
       });

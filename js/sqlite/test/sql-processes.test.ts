@@ -194,7 +194,8 @@ describe('several processes with one store', () => {
     await child.ended;
     await destroy('shared', { storage });
     await expect(open('shared', { storage, advanced: { mustExist: true } })).rejects.toMatchObject({
-      code: 'store-not-found',
+      code: 'not-found',
+      detail: 'store',
     });
   });
 });

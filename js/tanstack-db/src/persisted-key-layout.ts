@@ -55,7 +55,7 @@ export class CollectionKeys {
     const text = encodeScalar(key);
     if (text !== undefined) return this.rows + text;
     const message = `the key of a row is well-formed text or a finite number, not ${kindOf(key)}`;
-    throw new HedgerowError('invalid-key', message);
+    throw new HedgerowError('invalid-argument/key', message);
   }
 
   /** Returns the key of a transaction in the log, which is in the order of transactions. */

@@ -94,7 +94,7 @@ export class Adapter implements HedgerowPersistenceAdapter {
   #refuseOther(collectionId: string, { schema }: Meta): never {
     const wanted = this.#keeping.schema;
     const message = `Schema version mismatch for collection ${JSON.stringify(collectionId)}: its rows are of version ${schema}, and this app has ${wanted}`;
-    throw new HedgerowError(schema > wanted ? 'newer-version' : 'invalid-argument', message);
+    throw new HedgerowError(schema > wanted ? 'newer-version/schema' : 'invalid-argument', message);
   }
 
   /** Reads the state of a collection; throws if another tab has rows of another version by now. */

@@ -8,6 +8,7 @@ import {
 } from '@tanstack/db-sqlite-persistence-core';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { memory, open, type Store } from '../../hedgerow/src/index.js';
+import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { SOON } from '../../hedgerow/test/support/models/store-model.js';
 import { forSeeds } from '../../hedgerow/test/support/property.js';
 import { rest, until } from '../../hedgerow/test/support/watching.js';
@@ -162,7 +163,7 @@ test('collections of one store keep apart, whatever their names', async () => {
     expect(ids(await adapter.loadSubset(name, {}))).toEqual([`${at}`]);
   }
   await expect(adapter.loadSubset('\ud800', {})).rejects.toMatchObject({
-    code: 'invalid-argument',
+    ...ofKind('invalid-argument'),
   });
 });
 
@@ -202,7 +203,7 @@ test('an index is made of the rows, followed, used, and removed', async () => {
   expect(ids(await adapter.loadSubset('todos', { orderBy, limit: 2 }))).toEqual(['5', '1999']);
   await expect(
     adapter.ensureIndex('todos', 'sql', { expressionSql: ['title; DROP TABLE x'] }),
-  ).rejects.toMatchObject({ code: 'invalid-argument' });
+  ).rejects.toMatchObject(ofKind('invalid-argument'));
 });
 
 test('a repeated transaction is left out, and two tabs that take one place both count', async () => {
@@ -260,6 +261,7 @@ describe('rows of another version', () => {
     // The old tab writes no rows of the old form among the new ones.
     await expect(old.applyCommittedTx('todos', tx([todo('b')]))).rejects.toMatchObject({
       code: 'newer-version',
+      detail: 'schema',
     });
   });
 
@@ -267,11 +269,12 @@ describe('rows of another version', () => {
     const db = await opened();
     await versioned(db, 'sync-absent', 2).applyCommittedTx('todos', tx([todo('a')]));
     await expect(versioned(db, 'sync-absent', 3).loadSubset('todos', {})).rejects.toMatchObject({
-      code: 'invalid-argument',
+      ...ofKind('invalid-argument'),
       message: expect.stringContaining('version 2, and this app has 3'),
     });
     await expect(versioned(db, 'sync-absent', 1).loadSubset('todos', {})).rejects.toMatchObject({
       code: 'newer-version',
+      detail: 'schema',
     });
     expect(await versioned(db, 'sync-absent', 2).loadSubset('todos', {})).toHaveLength(1);
   });
@@ -281,7 +284,8 @@ test('a value that cannot be stored refuses the whole transaction', async () => 
   const { adapter } = hedgerowPersistence(await opened());
   const bad = todo('b', 1, { due: new Date(Number.NaN) });
   await expect(adapter.applyCommittedTx('todos', tx([todo('a'), bad]))).rejects.toMatchObject({
-    code: 'invalid-value',
+    ...ofKind('invalid-argument'),
+    detail: 'value',
   });
   expect(await adapter.loadSubset('todos', {})).toEqual([]);
 });

@@ -2,6 +2,7 @@ import * as newest from '@tanstack/db';
 import { describe, expect, test, vi } from 'vitest';
 import { HedgerowError, memory, open } from '../../hedgerow/src/index.js';
 import { table } from '../../hedgerow/src/store/tables/index.js';
+import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { rest, until, watches } from '../../hedgerow/test/support/watching.js';
 import { hedgerowCollectionOptions } from '../src/index.js';
 import { closing, issue, issues, ready, stores, VERSIONS } from './tanstack-db-issues.js';
@@ -205,7 +206,7 @@ test('a collection goes on after its commit was collected, and after a failure o
   await db.issues.putMany(Array.from({ length: 50 }, (_, at) => issue(at)));
   const mine = newest.createCollection(hedgerowCollectionOptions({ table: db.issues }));
   await mine.preload();
-  for (const code of ['missing-chunk', 'storage'] as const) {
+  for (const code of ['missing-chunk', 'unavailable/storage'] as const) {
     await other.issues.delete(`i00000${code.length % 10}`);
     await other.issues.put(issue(1, { title: code }));
     await until(() => db.root === other.root && mine.get('i000001')?.title === code);
@@ -225,7 +226,7 @@ test('arguments are checked', async () => {
   const [db] = await stores(1);
   const refused = (given: unknown) =>
     expect(() => hedgerowCollectionOptions(given as never)).toThrowError(
-      expect.objectContaining({ code: 'invalid-argument' }),
+      expect.objectContaining(ofKind('invalid-argument')),
     );
   refused(undefined);
   refused({});

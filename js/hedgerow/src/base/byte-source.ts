@@ -63,7 +63,7 @@ async function* wholeBody(response: Response): AsyncGenerator<Uint8Array> {
 function partsOfResponse(response: Response): ByteParts {
   if (!response.ok) {
     const { status } = response;
-    throw new HedgerowError('bad-response', `the response has status ${status}`, { status });
+    throw new HedgerowError('remote/response', `the response has status ${status}`, { status });
   }
   if (response.bodyUsed) {
     throw new HedgerowError('invalid-argument', 'the body of the response was read before');

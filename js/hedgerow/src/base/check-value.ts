@@ -12,7 +12,7 @@ import { isPlain, kindOf } from './runtime-type-checks.js';
 function refuse(what: string, row?: number, pointer?: string, cause?: unknown): never {
   const where = row === undefined ? '' : `row ${row}: `;
   const place = pointer ? `, at ${pointer}` : '';
-  throw new HedgerowError('invalid-value', where + what + place, { row, pointer, cause });
+  throw new HedgerowError('invalid-argument/value', where + what + place, { row, pointer, cause });
 }
 
 /** The message about the loss that the last walk has found. */
@@ -93,7 +93,7 @@ function lossInMade(value: object, toJSON: unknown): string | undefined {
     : lossIn(made);
 }
 
-/** Throws `invalid-value` if JSON loses a part of a value, or if `JSON.stringify` has `failed`. */
+/** Throws `invalid-argument/value` if JSON loses a part of a value, or if `JSON.stringify` has `failed`. */
 export function checkKept(value: unknown, row?: number, failed?: { cause: unknown }): void {
   let loss: string | undefined;
   try {
@@ -106,7 +106,7 @@ export function checkKept(value: unknown, row?: number, failed?: { cause: unknow
   if (failed !== undefined) refuse('JSON cannot hold it', row, undefined, failed.cause);
 }
 
-/** Returns the JSON text of a value. Throws `invalid-value` if the text would not represent all of it. */
+/** Returns the JSON text of a value. Throws `invalid-argument/value` if the text would not represent all of it. */
 export function stringify(value: unknown, row?: number): string {
   let text = '';
   let failed: { cause: unknown } | undefined;
@@ -119,7 +119,7 @@ export function stringify(value: unknown, row?: number): string {
   return text;
 }
 
-/** Copies a value as the store keeps it: JSON text or bytes. Throws `invalid-value`. */
+/** Copies a value as the store keeps it: JSON text or bytes. Throws `invalid-argument/value`. */
 export function keptValue(value: unknown): string | Uint8Array {
   if (isBytes(value)) return new Uint8Array(value);
   const text = stringify(value);
@@ -129,7 +129,7 @@ export function keptValue(value: unknown): string | Uint8Array {
   return text;
 }
 
-/** Returns whether the store keeps a value as bytes. Throws `invalid-value` if it is larger than 64 MiB. */
+/** Returns whether the store keeps a value as bytes. Throws `invalid-argument/value` if it is larger than 64 MiB. */
 export function isBytes(value: unknown, row?: number): value is Uint8Array {
   if (!isByteArray(value)) return false;
   if (value.length > MAX_VALUE_BYTES) refuse('the value is larger than 64 MiB', row);

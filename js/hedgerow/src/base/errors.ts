@@ -1,42 +1,44 @@
-/** Every way in which a call can fail. The strings are stable. */
+/** What a caller can do after a failure: each code has a remedy of its own. The strings are stable. */
 export type ErrorCode =
-  | 'invalid-key'
-  | 'invalid-value'
-  | 'invalid-row'
-  | 'invalid-patch'
   | 'invalid-argument'
-  | 'invalid-proof'
-  | 'sum-overflow'
-  | 'invalid-export'
-  | 'invalid-delta'
-  | 'invalid-remote'
-  | 'bad-response'
+  | 'invalid-data'
+  | 'exists'
+  | 'not-found'
+  | 'not-ready'
+  | 'closed'
+  | 'aborted'
   | 'conflict'
+  | 'blocked'
   | 'quota-exceeded'
-  | 'disconnected'
+  | 'out-of-memory'
   | 'corrupt-chunk'
   | 'missing-chunk'
-  | 'unsupported-format'
+  | 'newer-version'
   | 'unsupported'
-  | 'not-loaded'
-  | 'aborted'
-  | 'closed'
-  | 'store-not-found'
-  | 'branch-not-found'
-  | 'not-ready'
-  | 'blocked'
-  | 'out-of-memory'
-  | 'crashed'
-  | 'storage'
+  | 'unavailable'
   | 'offline'
   | 'remote'
-  | 'remote-auth'
-  | 'remote-gone'
+  | 'unauthorized'
   | 'rollback'
-  | 'remote-unsafe'
-  | 'wrong-key'
-  | 'newer-version'
-  | 'exists';
+  | 'wrong-key';
+
+/** The causes that share a code. Other faults of a call are `invalid-argument` without a detail. */
+interface Details {
+  readonly 'invalid-argument': 'key' | 'value' | 'sum-overflow';
+  readonly 'invalid-data': 'row' | 'patch' | 'export' | 'proof' | 'delta';
+  readonly 'not-found': 'store' | 'branch';
+  readonly 'newer-version': 'format' | 'schema';
+  readonly unavailable: 'disconnected' | 'storage' | 'crashed' | 'not-loaded';
+  readonly remote: 'status' | 'response' | 'data' | 'gone' | 'unsafe';
+}
+
+/** The cause, where causes share a code. The strings are stable. */
+export type ErrorDetail = Details[keyof Details];
+
+/** A code, and its detail after a slash: `offline`, `remote/gone`. */
+export type ErrorKind =
+  | Exclude<ErrorCode, Exclude<keyof Details, 'invalid-argument'>>
+  | { [Code in keyof Details]: `${Code}/${Details[Code]}` }[keyof Details];
 
 /** The kinds of objects at a remote. */
 export type RemoteKind =
@@ -65,32 +67,19 @@ export interface Conflict {
 /** Facts of some errors, next to their message. `cause` is the exception of the platform, if one was the cause. */
 export type ErrorFacts = Omit<
   HedgerowError,
-  keyof Error | 'code' | 'help' | 'retryable' | 'toString'
+  keyof Error | 'code' | 'detail' | 'help' | 'retryable' | 'toString'
 > &
   Pick<Error, 'cause'>;
 
-/** Where an import finds the pages of errors in the package. */
-const PAGES = 'hedgerow/errors/';
-
-const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
-  'conflict',
-  'quota-exceeded',
-  'disconnected',
-  'blocked',
-  'crashed',
-  'not-ready',
-  'not-loaded',
-  'storage',
-  'offline',
-]);
-
-/** The one error that Hedgerow throws. `message` repeats neither code nor page; `String(error)` has all three. */
+/** The one error that Hedgerow throws. `message` repeats neither code nor page; `String(error)` has all. */
 export class HedgerowError extends Error {
-  /** `AbortError` with the code `aborted`: apps check that name to catch aborted calls of the platform. */
-  declare readonly name: 'HedgerowError' | 'AbortError';
-  /** The kind of failure; stable, meant for `switch`. */
+  /** With `aborted` and `quota-exceeded` the name of the platform's error, for apps that check names. */
+  declare readonly name: 'HedgerowError' | 'AbortError' | 'QuotaExceededError';
+  /** Says what to do next; stable, meant for `switch`. */
   declare readonly code: ErrorCode;
-  /** The page of the code, in the package: its cause, an example, the remedy. */
+  /** The cause, where causes share a code; stable. */
+  declare readonly detail?: ErrorDetail | undefined;
+  /** The page of the code, in the package, and there the section of the detail: cause, example, remedy. */
   declare readonly help: string;
   /** Position of the offending row, or operation of a patch, in its source, from 0. */
   declare readonly row?: number | undefined;
@@ -106,27 +95,36 @@ export class HedgerowError extends Error {
   declare readonly pointer?: string | undefined;
   /** Hash of the offending chunk in hexadecimal, if a chunk caused the error. */
   declare readonly chunk?: string | undefined;
-  /** The kind of the damaged object of a remote, with the code `invalid-remote`. */
+  /** The kind of the damaged object of a remote, with `remote/data`. */
   declare readonly object?: RemoteKind | undefined;
   /** `false` if a remote, or an endpoint of an app, knows that no request has left, with the code `offline`. */
   declare readonly isSent?: boolean | undefined;
   /** The keys whose rows are not here, if only a part of the store is here, with the code `offline`. */
   declare readonly range?: { readonly gt?: string; readonly lte: string } | undefined;
-  /** Status of the refusing HTTP response, with `bad-response`, `remote`, `remote-auth` and `remote-gone`. */
+  /** Status of the refusing HTTP response, with the codes `remote` and `unauthorized`. */
   declare readonly status?: number | undefined;
   /** How long the server asks to wait, in milliseconds: `Retry-After` of its answer, ten minutes at most. */
   declare readonly retryAfterMs?: number | undefined;
   /** The first 100 conflicts of a merge without `onConflict`, in the order of keys. */
   declare readonly conflicts?: readonly Conflict[] | undefined;
 
-  constructor(code: ErrorCode, message: string, { cause, ...facts }: ErrorFacts = {}) {
+  constructor(kind: ErrorKind, message: string, { cause, ...facts }: ErrorFacts = {}) {
     // In V8 the text of `stack` begins with this.
-    super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
+    super(`${kind}: ${message}`, cause === undefined ? undefined : { cause });
     this.message = message;
+    const [code, detail] = kind.split('/');
     Object.assign(this, facts, {
-      name: code === 'aborted' ? 'AbortError' : 'HedgerowError',
+      // The platform has names for two of them.
+      name:
+        code === 'aborted'
+          ? 'AbortError'
+          : code === 'quota-exceeded'
+            ? 'QuotaExceededError'
+            : 'HedgerowError',
       code,
-      help: `${PAGES}${code}.md`,
+      // An import finds the page in the package.
+      ...(detail && { detail }),
+      help: `hedgerow/errors/${code}.md${detail ? `#${detail}` : ''}`,
     });
   }
 
@@ -134,24 +132,31 @@ export class HedgerowError extends Error {
   get retryable(): boolean {
     const { code, status = 0 } = this;
     // Below 500, only these three are temporary.
-    return code === 'bad-response' || code === 'remote'
-      ? status >= 500 || status === 408 || status === 425 || status === 429
-      : RETRYABLE.has(code);
+    return code === 'remote'
+      ? status >= 500 || [408, 425, 429].includes(status)
+      : /^(conflict|quota-exceeded|unavailable|blocked|not-ready|offline)$/.test(code);
   }
 
   override toString(): string {
-    return `HedgerowError [${this.code}]: ${this.message} (${this.help})`;
+    return `HedgerowError [${kindOfError(this)}]: ${this.message} (${this.help})`;
   }
 }
 
+/** Returns the code of an error, and its detail after a slash; `undefined` for errors of others. */
+export function kindOfError(cause: HedgerowError): ErrorKind;
+export function kindOfError(cause: unknown): ErrorKind | undefined;
+export function kindOfError(cause: unknown): ErrorKind | undefined {
+  return cause instanceof HedgerowError
+    ? ((cause.code + (cause.detail ? `/${cause.detail}` : '')) as ErrorKind)
+    : undefined;
+}
+
 /** Returns whether storage is full. */
-export const isFull = (cause: unknown): boolean =>
-  cause instanceof HedgerowError && cause.code === 'quota-exceeded';
+export const isFull = (cause: unknown): boolean => kindOfError(cause) === 'quota-exceeded';
 
 /** Returns whether the data to write were refused: other data would not be. */
 export const isRefusal = (cause: unknown): cause is HedgerowError =>
-  cause instanceof HedgerowError && /^(invalid|sum)-/.test(cause.code);
+  /^(invalid-|remote\/data)/.test(kindOfError(cause) as string);
 
 /** Returns whether a chunk is missing. */
-export const isMissing = (cause: unknown): boolean =>
-  cause instanceof HedgerowError && cause.code === 'missing-chunk';
+export const isMissing = (cause: unknown): boolean => kindOfError(cause) === 'missing-chunk';

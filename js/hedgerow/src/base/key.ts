@@ -18,7 +18,7 @@ export function utf8Length(text: string): number {
 }
 
 /**
- * Throws `invalid-key` unless `key` is a valid key. `at` is the number of its row, or the name of its
+ * Throws `invalid-argument/key` unless `key` is a valid key. `at` is the number of its row, or the name of its
  * argument.
  */
 export function checkKey(key: unknown, at?: number | string): asserts key is string {
@@ -26,7 +26,7 @@ export function checkKey(key: unknown, at?: number | string): asserts key is str
   if (fault === undefined) return;
   const row = typeof at === 'number' ? at : undefined;
   const where = row === undefined ? at : `row ${row}`;
-  throw new HedgerowError('invalid-key', where ? `${where}: ${fault}` : fault, { row });
+  throw new HedgerowError('invalid-argument/key', where ? `${where}: ${fault}` : fault, { row });
 }
 
 /** Throws `invalid-argument` unless `keys` is iterable. Refuses a string: its characters are not keys. */

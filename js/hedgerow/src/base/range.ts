@@ -72,7 +72,7 @@ export function checkBounds({ gt, gte, lt, lte }: { [Name in keyof KeyRange]?: u
   }
 }
 
-/** Encodes a range; throws `invalid-key` or `invalid-argument`. */
+/** Encodes a range; throws `invalid-argument/key` or `invalid-argument`. */
 export function encodeRange(range: Exactly<KeyRange, (typeof PARTS)[number][0]>): EncodedRange {
   checkBounds(range);
   let flags = 0;

@@ -1,7 +1,7 @@
 import * as Reply from '../base/abi/reply.js';
 import * as Size from '../base/abi/size.js';
 import * as Status from '../base/abi/status.js';
-import { HedgerowError } from '../base/errors.js';
+import { HedgerowError, kindOfError } from '../base/errors.js';
 import type { SegmentRequest } from '../storage/segment-store.js';
 import { instantiate } from './instantiate-core.js';
 import type { NeededPart } from './needed-segment-part.js';
@@ -132,7 +132,7 @@ export class Engine {
     if (this.#ended !== undefined) return this.#ended;
     const cause = this.#trap;
     const message = 'the core crashed meanwhile: try again';
-    return new HedgerowError(cause?.code ?? 'crashed', message, { cause });
+    return new HedgerowError(kindOfError(cause) ?? 'unavailable/crashed', message, { cause });
   }
 
   /** Calls `listener` when an instance traps or is released; returns a function that stops that. */

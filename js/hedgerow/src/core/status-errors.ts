@@ -20,9 +20,9 @@ export function fail(engine: Engine, status: number, isBytes = false): never {
       if (isBytes) {
         const offset = word(Reply.rowFaultOffset);
         const message = `row ${row}, byte ${offset}: ${rowFault(fault)}`;
-        throw new HedgerowError('invalid-row', message, { row, offset });
+        throw new HedgerowError('invalid-data/row', message, { row, offset });
       }
-      const code = isKeyFault(fault) ? 'invalid-key' : 'invalid-value';
+      const code = isKeyFault(fault) ? 'invalid-argument/key' : 'invalid-argument/value';
       throw new HedgerowError(code, `row ${row}: ${rowFault(fault)}`, { row });
     }
     case Status.missingChunk:
@@ -45,14 +45,17 @@ export function fail(engine: Engine, status: number, isBytes = false): never {
       });
     }
     case Status.unsupportedFormat:
-      throw new HedgerowError('unsupported-format', 'written by a newer version: update the app');
+      throw new HedgerowError('newer-version/format', 'written by a newer version: update the app');
     case Status.invalidProof:
-      throw new HedgerowError('invalid-proof', 'it does not prove this under this root');
+      throw new HedgerowError('invalid-data/proof', 'it does not prove this under this root');
     case Status.proofTooLarge:
       throw new HedgerowError('invalid-argument', 'its proof would take more than 128 MiB');
     case Status.commitTooLarge:
       throw new HedgerowError('invalid-argument', TOO_MANY_TREES);
     default:
-      throw new HedgerowError('storage', `the core answered ${status}: please report it`);
+      throw new HedgerowError(
+        'unavailable/storage',
+        `the core answered ${status}: please report it`,
+      );
   }
 }

@@ -49,7 +49,7 @@ function errorOf(core: Core, cause: unknown): HedgerowError {
   const error =
     core.out_of_memory.value === 1
       ? new HedgerowError('out-of-memory', 'the core has no memory left', { cause })
-      : new HedgerowError('crashed', 'the core has crashed', { cause });
+      : new HedgerowError('unavailable/crashed', 'the core has crashed', { cause });
   // Read the stacks now. Engines that format a stack lazily keep its frames until then, and with them the instance and
   // its memory, as long as a reference to the error exists.
   for (const { stack } of [error, cause as Error]) void stack;

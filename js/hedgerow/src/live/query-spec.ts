@@ -32,7 +32,7 @@ export function sourceOf<Row>(
   return { db: query as Watchable, options, rowOf };
 }
 
-/** Returns the source of a row by its key, in a table or a handle. Throws `invalid-key`. */
+/** Returns the source of a row by its key, in a table or a handle. Throws `invalid-argument/key`. */
 export function rowSourceOf<Row>(
   call: string,
   table: LiveTable<Row, unknown> | Watchable,
@@ -51,7 +51,7 @@ export function findRemoteFollow({
   return (memberOf(db, FOLLOW) as RemoteHandle[typeof FOLLOW] | undefined)?.bind(db);
 }
 
-/** Checks a source of rows. Throws `invalid-argument` or `invalid-key`. */
+/** Checks a source of rows. Throws `invalid-argument` or `invalid-argument/key`. */
 export function buildRowsSpec<Row>(call: string, source: LiveSource<Row>): WindowSpec<Row> {
   const { db, options, name } = source;
   const hub = findLiveStore(call, db);

@@ -39,7 +39,7 @@ export function openWorld(
 ): MemorySegmentStore {
   let world = worlds.get(name);
   if (world === undefined) {
-    if (mustExist) throw new HedgerowError('store-not-found', `there is no store ${name}`);
+    if (mustExist) throw new HedgerowError('not-found/store', `there is no store ${name}`);
     world = new World();
     worlds.set(name, world);
   }

@@ -161,7 +161,7 @@ export interface SegmentStore {
 
 /** Options of the opening of a store. */
 export interface StoreOptions {
-  /** Fail with `store-not-found` if it does not exist, instead of creating it. */
+  /** Fail with `not-found/store` if it does not exist, instead of creating it. */
   readonly mustExist?: boolean | undefined;
   /**
    * Called at most once, when the adapter finds that the open store was deleted, maybe by the browser. All later calls

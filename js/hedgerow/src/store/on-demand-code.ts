@@ -1,6 +1,6 @@
 /**
  * The parts that load at their first call, so that a page's start does not wait for parts that it may never use. Each
- * call rejects with `not-loaded` if its part cannot be loaded; `preload()` loads all of them early.
+ * call rejects with `unavailable/not-loaded` if its part cannot be loaded; `preload()` loads all of them early.
  */
 import { part } from '../base/dynamic-import.js';
 
@@ -26,8 +26,8 @@ export const rescuing = (): Promise<Rescue> =>
 
 /**
  * Resolves to what `proof` shows under `root`, as `db.root` shows it: the value of a key, or that it has no value; or
- * all rows of a range. Needs no store and no storage. Rejects with `invalid-proof` if `proof` is not the one proof of
- * this under this root.
+ * all rows of a range. Needs no store and no storage. Rejects with `invalid-data/proof` if `proof` is not the one proof
+ * of this under this root.
  *
  * Returns a promise, since the first call compiles the core, and large proofs are verified in slices. Costs a hash and
  * a check of each chunk; verifies at most 128 MiB.
@@ -37,13 +37,13 @@ export const verifyProof = (async (...args: Parameters<Reads['verifyProof']>): P
   return verified(...args);
 }) as unknown as Reads['verifyProof'];
 
-/** Verifies a store that does not open, as `db.health.verify()` does. Rejects with `store-not-found` if it does not exist. */
+/** Verifies a store that does not open, as `db.health.verify()` does. Rejects with `not-found/store` if it does not exist. */
 export const verifyStore: Rescue['verifyUnopened'] = async (...args) =>
   (await rescuing()).verifyUnopened(...args);
 
 /**
  * Repairs a store that does not open because its newest commit is damaged, as `db.health.repair()` does. Rejects with
- * `store-not-found` if it does not exist.
+ * `not-found/store` if it does not exist.
  */
 export const repairStore: Rescue['repairUnopened'] = async (...args) =>
   (await rescuing()).repairUnopened(...args);

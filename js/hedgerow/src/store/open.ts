@@ -26,7 +26,7 @@ export type IndexBuildOptions = Pick<BuilderOptions, 'alone' | 'onProgress'>;
 
 /** Options of `open` for experts. */
 export interface AdvancedOptions {
-  /** Whether to fail with `store-not-found` if the store does not exist, instead of creating it. */
+  /** Whether to fail with `not-found/store` if the store does not exist, instead of creating it. */
   readonly mustExist?: boolean | undefined;
   /**
    * Drops indexes that `indexes` does not name, once for each branch: when it is opened, switched to, reset or

@@ -1,7 +1,7 @@
 /** The health of the storage of an open store, and the calls of its listeners. Loaded at first use. */
 
 import { notify } from '../base/call-callback-safely.js';
-import type { HedgerowError } from '../base/errors.js';
+import { type HedgerowError, kindOfError } from '../base/errors.js';
 import { type Persistence, persistence } from '../base/origin-storage-estimate.js';
 import { later } from '../base/timeout.js';
 import type { Lifetime, Storage } from '../storage/segment-store.js';
@@ -99,7 +99,7 @@ export class HealthListeners {
   #tell(health: Health): boolean {
     const { state, cause, isNearQuota } = health;
     const isCalm = /^(persistent|best-effort)$/.test(state) && isNearQuota !== true;
-    const now = `${state} ${cause?.code} ${isNearQuota === true}`;
+    const now = `${state} ${kindOfError(cause)} ${isNearQuota === true}`;
     const news = [...this.#known.listeners].filter((own) => {
       // A new listener is called only if something is wrong.
       const isNews = own.last === undefined ? !isCalm : own.last !== now;

@@ -3,7 +3,7 @@
  */
 
 import { report } from '../base/call-callback-safely.js';
-import { HedgerowError, isFull } from '../base/errors.js';
+import { HedgerowError, isFull, kindOfError } from '../base/errors.js';
 import { persist } from '../base/request-persistent-storage.js';
 import { type CallKind, type Outcomes, reportOutcomes } from '../storage/report-outcomes.js';
 import type { SegmentStore, Storage, WriteBatch } from '../storage/segment-store.js';
@@ -15,8 +15,8 @@ import type { HealthListener, KnownHealth } from './storage-health-types.js';
 const LOOK_MS = 10_000;
 const LOOK_BYTES = 16 << 20;
 
-/** Codes of failures that do not come from storage. */
-const OTHER = /^(closed|aborted|not-loaded)$/;
+/** Kinds of failures that do not come from storage. */
+const OTHER = /^(closed|aborted|unavailable\/not-loaded)$/;
 
 /** A record of the health of the storage of one open store, for all of its handles. */
 export class HealthTracker implements KnownHealth, Outcomes {
@@ -48,8 +48,12 @@ export class HealthTracker implements KnownHealth, Outcomes {
     const { read, write } = this.failures;
     // Deletions and collections have a reserve: their success does not show that rows find space.
     const isCommit = batch?.move !== undefined && batch.segments.length > 0 && !batch.freesSpace;
-    if (kind === 'read' || read?.code === 'disconnected') this.failures.read = undefined;
-    const isOver = kind === 'write' ? isCommit || !isFull(write) : write?.code === 'disconnected';
+    if (kind === 'read' || kindOfError(read) === 'unavailable/disconnected')
+      this.failures.read = undefined;
+    const isOver =
+      kind === 'write'
+        ? isCommit || !isFull(write)
+        : kindOfError(write) === 'unavailable/disconnected';
     if (isOver) this.failures.write = undefined;
     if (read !== this.failures.read || write !== this.failures.write) {
       this.look();
@@ -64,9 +68,9 @@ export class HealthTracker implements KnownHealth, Outcomes {
     const failure =
       cause instanceof HedgerowError
         ? cause
-        : new HedgerowError('storage', String(cause), { cause });
-    if (OTHER.test(failure.code)) return;
-    const isNews = this.failures[kind]?.code !== failure.code;
+        : new HedgerowError('unavailable/storage', String(cause), { cause });
+    if (OTHER.test(kindOfError(failure))) return;
+    const isNews = kindOfError(this.failures[kind]) !== kindOfError(failure);
     this.failures[kind] = failure;
     if (isNews) this.look();
   }

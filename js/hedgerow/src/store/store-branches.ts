@@ -27,7 +27,7 @@ export interface StoreBranches<Db> {
    */
   open(name: string, options?: BranchOptions): Promise<Db>;
   /**
-   * Deletes a branch. Handles that stand on it, in any tab, fail with `branch-not-found` from then on; their watches
+   * Deletes a branch. Handles that stand on it, in any tab, fail with `not-found/branch` from then on; their watches
    * end with this error.
    */
   delete(name: string): Promise<void>;

@@ -190,8 +190,9 @@ export class Store extends Reader {
    * the meantime; the commit follows them when the rows end.
    *
    * Rows come from an iterable or async iterable, or, which is faster, as bytes of NDJSON or of one JSON array: from a
-   * `Response`, a `Blob`, a stream, or an iterable of parts. A malformed row of bytes is `invalid-row`, with its number
-   * and offset. If the source or the `key` function throws, the call rejects with the same error, and puts no row.
+   * `Response`, a `Blob`, a stream, or an iterable of parts. A malformed row of bytes is `invalid-data/row`, with its
+   * number and offset. If the source or the `key` function throws, the call rejects with the same error, and puts no
+   * row.
    */
   async putMany<Row>(
     source: Source<Row> | ByteSource,
@@ -225,10 +226,10 @@ export class Store extends Reader {
 
   /**
    * Applies a patch in one commit. If an operation is malformed, or updates a value that is no object, the whole patch
-   * fails with `invalid-patch`, which names the operation. An operation is not carried out if a later one overrides it
-   * (a `put` or `del` of its key, a `clear`), and the value that it would have updated is not checked. The order of
-   * operations does not change how long they take. They come as rows come to `putMany`; the `rows` of the result are
-   * operations.
+   * fails with `invalid-data/patch`, which names the operation. An operation is not carried out if a later one
+   * overrides it (a `put` or `del` of its key, a `clear`), and the value that it would have updated is not checked. The
+   * order of operations does not change how long they take. They come as rows come to `putMany`; the `rows` of the
+   * result are operations.
    */
   async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
     this.from.check();
@@ -348,8 +349,8 @@ export class Store extends Reader {
   /**
    * Changes one row, and resolves to its new value. Members are merged into it, as by `update` of a patch: members that
    * are `undefined` are removed, and a missing row is made of the other members. A row that is no plain object is
-   * `invalid-value`. A function gets the present value, or `undefined`, and returns the new value, or a promise of it;
-   * if that is `undefined`, the row stays as it is. The function runs again if another writer was first.
+   * `invalid-argument/value`. A function gets the present value, or `undefined`, and returns the new value, or a
+   * promise of it; if that is `undefined`, the row stays as it is. The function runs again if another writer was first.
    */
   async update<Value = unknown>(
     key: string,

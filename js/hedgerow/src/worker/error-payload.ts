@@ -1,10 +1,10 @@
 /** Errors on their way to the page. */
-import { type ErrorCode, type ErrorFacts, HedgerowError } from '../base/errors.js';
+import { type ErrorFacts, type ErrorKind, HedgerowError, kindOfError } from '../base/errors.js';
 
 /** An error as it crosses. */
 export interface ErrorPayload {
   /** Absent for errors that are not of Hedgerow. */
-  readonly code?: ErrorCode | undefined;
+  readonly kind?: ErrorKind | undefined;
   readonly name: string;
   readonly message: string;
   readonly facts?: object | undefined;
@@ -20,9 +20,14 @@ export function toErrorPayload(error: unknown, left = MOST_CAUSES): ErrorPayload
   const told = { name: String(name), message: String(message) };
   const inner = cause === undefined || left === 0 ? {} : { cause: toErrorPayload(cause, left - 1) };
   if (!(error instanceof HedgerowError)) return { ...told, ...inner };
-  const { name: _, code, message: _message, cause: _cause, issues, ...facts } = error;
+  const { name: _, message: _message, cause: _cause, issues, ...facts } = error;
   const plain = issues?.map((issue) => ({ message: issue.message, ...pathOf(issue) }));
-  return { ...told, ...inner, code, facts: plain ? { ...facts, issues: plain } : facts };
+  return {
+    ...told,
+    ...inner,
+    kind: kindOfError(error),
+    facts: plain ? { ...facts, issues: plain } : facts,
+  };
 }
 
 /** Returns the path of a schema's issue. Its steps may be objects of the schema library. */
@@ -35,9 +40,9 @@ function pathOf(issue: object): object {
 /** Rebuilds an error that has crossed. */
 export function errorOf(told: ErrorPayload): Error {
   const cause = told.cause && errorOf(told.cause);
-  if (told.code !== undefined) {
+  if (told.kind !== undefined) {
     const facts = { ...told.facts, cause } as ErrorFacts;
-    return new HedgerowError(told.code, told.message, facts);
+    return new HedgerowError(told.kind, told.message, facts);
   }
   const error = new Error(told.message, cause && { cause });
   error.name = told.name;

@@ -1,7 +1,7 @@
 /** `hedgerow/worker-host`: answers the pages that have their store in this worker. */
 
 import { checkHas, optionsOf } from '../base/check-options.js';
-import { HedgerowError } from '../base/errors.js';
+import { HedgerowError, kindOfError } from '../base/errors.js';
 import type { Store } from '../store/store.js';
 import { checkMs } from './check-timer-ms.js';
 import { type ConnectionHost, PageConnection } from './host/page-connection.js';
@@ -95,7 +95,7 @@ class Host implements ConnectionHost {
     try {
       db.snapshot().release();
     } catch (cause) {
-      if (!(cause instanceof HedgerowError && cause.code === 'closed')) return db;
+      if (kindOfError(cause) !== 'closed') return db;
       // Others have deleted or closed the store: it is opened again for a new page.
       this.#opening = undefined;
       return this.#openOnce();

@@ -16,7 +16,7 @@ import { handleOf } from './page/remote-handles.js';
 import { WorkerLink } from './page/worker-link.js';
 import { CONNECT } from './protocol.js';
 
-export { type ErrorCode, HedgerowError } from '../base/errors.js';
+export { type ErrorCode, type ErrorDetail, type ErrorKind, HedgerowError } from '../base/errors.js';
 export type {
   RemoteBackup,
   RemoteBranches,

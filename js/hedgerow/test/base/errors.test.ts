@@ -14,39 +14,42 @@ describe('the message of an error', () => {
   it('does not repeat the code, which the text of the error has', async () => {
     const db = await storeOf();
     const error = await caught(db.put('\ud800', 1));
-    expect(error.code).toBe('invalid-key');
-    expect(error.message).not.toContain('invalid-key');
-    expect(`${error.code}: ${error.message}`.match(/invalid-key/g)).toHaveLength(1);
-    expect(String(error)).toBe(
-      `HedgerowError [invalid-key]: ${error.message} (hedgerow/errors/invalid-key.md)`,
-    );
+    expect([error.code, error.detail]).toEqual(['invalid-argument', 'key']);
+    expect(error.message).not.toContain('invalid-argument');
+    expect(`${error.code}: ${error.message}`.match(/invalid-argument/g)).toHaveLength(1);
+    const page = 'hedgerow/errors/invalid-argument.md#key';
+    expect(String(error)).toBe(`HedgerowError [invalid-argument/key]: ${error.message} (${page})`);
   });
 
   it('of a refused patch contains no code either', async () => {
     const db = await storeOf([['a', 1]]);
     const patch = [{ op: 'put', key: 5, value: 1 }] as never;
     const error = await caught(db.applyPatch(patch));
-    expect(error).toEqual(failure('invalid-patch', { row: 0 }));
+    expect(error).toEqual(failure('invalid-data/patch', { row: 0 }));
     expect(error.message).not.toMatch(/invalid-/);
     expect(error.message).toContain('operation 0');
   });
 });
 
 describe('the address of an error', () => {
-  it('names the page of the code in a member of its own, which Node prints', async () => {
+  it('names the page of the code, and the section of the detail, in a member of its own, which Node prints', async () => {
     const db = await storeOf();
     const error = await caught(db.put('\ud800', 1));
-    expect(error.help).toBe('hedgerow/errors/invalid-key.md');
+    expect(error.help).toBe('hedgerow/errors/invalid-argument.md#key');
     expect(error.message).not.toContain('hedgerow/');
-    expect({ ...error }).toMatchObject({ code: 'invalid-key', help: error.help });
+    expect({ ...error }).toMatchObject({
+      code: 'invalid-argument',
+      detail: 'key',
+      help: error.help,
+    });
   });
 
   it('appears once, whatever the cause of the error is', () => {
-    const inner = new HedgerowError('invalid-value', 'no number', { row: 3 });
-    const error = new HedgerowError('invalid-row', inner.message, { ...inner, cause: inner });
-    expect(error.help).toBe('hedgerow/errors/invalid-row.md');
+    const inner = new HedgerowError('invalid-argument/value', 'no number', { row: 3 });
+    const error = new HedgerowError('invalid-data/row', inner.message, { ...inner, cause: inner });
+    expect(error.help).toBe('hedgerow/errors/invalid-data.md#row');
     expect(String(error)).toBe(
-      'HedgerowError [invalid-row]: no number (hedgerow/errors/invalid-row.md)',
+      'HedgerowError [invalid-data/row]: no number (hedgerow/errors/invalid-data.md#row)',
     );
     expect(error).toMatchObject({ name: 'HedgerowError', row: 3, cause: inner });
   });
@@ -56,6 +59,17 @@ describe('the address of an error', () => {
       structuredClone(toErrorPayload(new HedgerowError('closed', 'it is closed'))),
     );
     expect(error).toMatchObject({ code: 'closed', help: 'hedgerow/errors/closed.md' });
+    expect(error).not.toHaveProperty('detail');
+    const gone = new HedgerowError('remote/gone', 'the room was deleted', { status: 410 });
+    const crossed = errorOf(structuredClone(toErrorPayload(gone)));
+    expect(crossed).toEqual(failure('remote/gone', { status: 410, retryable: false }));
+  });
+
+  it('has the name of the platform where it has one', () => {
+    const names = (['aborted', 'quota-exceeded', 'closed'] as const).map(
+      (code) => new HedgerowError(code, 'for a test').name,
+    );
+    expect(names).toEqual(['AbortError', 'QuotaExceededError', 'HedgerowError']);
   });
 });
 
@@ -68,10 +82,10 @@ describe('an HTTP response that failed', () => {
     [429, true],
     [500, true],
     [503, true],
-  ])('with status %d is bad-response, retryable: %s', async (status, retryable) => {
+  ])('with status %d is remote/response, retryable: %s', async (status, retryable) => {
     const db = await storeOf([['a', 1]]);
     const response = () => new Response('{}', { status });
-    const expected = failure('bad-response', { status, retryable });
+    const expected = failure('remote/response', { status, retryable });
     await refuses(db, () => db.putMany(response(), { key: '/id' }), expected);
     await refuses(db, () => db.applyPatch(response()), expected);
     const { importStore } = await import('../../src/index.js');
@@ -79,7 +93,7 @@ describe('an HTTP response that failed', () => {
     const importing = importStore('copy', response(), { storage });
     await expect(importing).rejects.toEqual(expected);
     await expect(open('copy', { storage, advanced: { mustExist: true } })).rejects.toEqual(
-      failure('store-not-found'),
+      failure('not-found/store'),
     );
   });
 });

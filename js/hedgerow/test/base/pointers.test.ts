@@ -70,7 +70,7 @@ describe.each(FOUND.filter(([, found]) => typeof found !== 'object'))('%j', (poi
     if (isThere) {
       await byHand;
       expect((await db.sumTree('hand').get(String(found)))?.sum).toBe(5n);
-    } else await expect(byHand).rejects.toMatchObject({ code: 'invalid-key' });
+    } else await expect(byHand).rejects.toMatchObject({ code: 'invalid-argument', detail: 'key' });
     await db.close();
   });
 });

@@ -10,6 +10,7 @@ import {
   type PatchOperation,
   type Store,
 } from '../../src/index.js';
+import { kindOf } from '../support/error-kind.js';
 import { fault, type Step, step } from '../support/models/index-steps.js';
 import {
   choosePalette,
@@ -106,7 +107,7 @@ async function change(
         // The patch does not check rows that a clear deletes.
         await db.applyPatch(patch).then(
           () => expect(patch.some(({ op }) => op !== 'update')).toBe(true),
-          (error: { code?: string }) => expect(error.code).toBe('invalid-patch'),
+          (error: { code?: string }) => expect(kindOf(error)).toBe('invalid-data/patch'),
         );
         rows.clear();
         for (const [one, value] of await all(db)) rows.set(one, value);

@@ -183,7 +183,7 @@ describe('an index that a handle does not name', () => {
       const db = await open('later', { storage, ...options });
       const { root } = db;
       expect(await db.count()).toBe(50);
-      const refused = failure('unsupported-format', { retryable: false });
+      const refused = failure('newer-version/format', { retryable: false });
       await expect(db.put('a', 1)).rejects.toEqual(refused);
       await expect(db.put('a', 1)).rejects.toThrow(/newer version/);
       expect(db.root).toBe(root);

@@ -4,6 +4,7 @@ import type { Host } from '../../src/core/operation-host.js';
 import { open, type Store } from '../../src/index.js';
 import type { SegmentStore, Storage } from '../../src/storage/segment-store.js';
 import { openParts } from '../../src/store/open.js';
+import { kindOf } from '../support/error-kind.js';
 import { ALL, copied, fill, filled, keyOf, NAME, ROWS, SOME } from './shelf-store.js';
 
 let storage: Storage;
@@ -139,7 +140,7 @@ describe('right after a large store has opened', () => {
     for (const [key, row] of SOME) {
       await db.get(key).then(
         (found) => expect(found).toEqual(row),
-        ({ code }) => codes.add(code),
+        (cause) => codes.add(kindOf(cause)),
       );
     }
     await db.close();

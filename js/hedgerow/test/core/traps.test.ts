@@ -21,7 +21,7 @@ import { alive, forget, isPending, started, trapIn, trapped } from '../support/t
 const TRAPS = isDeep ? 125 : 50;
 const HOUR = 3_600_000;
 
-const crashed = failure('crashed', { retryable: true });
+const crashed = failure('unavailable/crashed', { retryable: true });
 const rows = (count: number, bytes = 0): Entry[] =>
   Array.from({ length: count }, (_, at): Entry => {
     const value = bytes === 0 ? { at } : random(at).bytes(bytes);
@@ -338,7 +338,7 @@ describe('a trap', () => {
     const storage = faulty(memory());
     const db = await open('test', { storage });
     await db.putMany(rows(10));
-    const error = new HedgerowError('disconnected', 'for a test');
+    const error = new HedgerowError('unavailable/disconnected', 'for a test');
     storage.fail({ at: storage.calls() + 1, lasting: true, when: 'before', error });
     trapIn(1, 'get');
     await expect(db.get('k000000')).rejects.toEqual(crashed);

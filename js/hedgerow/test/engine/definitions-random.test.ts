@@ -124,7 +124,7 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
     }
     tally.refused += 1;
     const { root } = db;
-    await expect(run(db)).rejects.toEqual(failure('invalid-value'));
+    await expect(run(db)).rejects.toEqual(failure('invalid-argument/value'));
     expect(new Map(await db.scan().toArray())).toEqual(before);
     expect(typeof root).toBe('string');
     return false;
@@ -178,7 +178,7 @@ async function history(from: Random, seed: number, begin: BeginStep): Promise<vo
         const root = (await first.branches.list()).find((one) => one.name === target.name)?.root;
         const call = () => db.branches.reset(from.next() < 0.5 ? target.name : (root as string));
         if (areBroken(target.rows, definitions.sums)) {
-          await expect(call()).rejects.toEqual(failure('invalid-value'));
+          await expect(call()).rejects.toEqual(failure('invalid-argument/value'));
           break;
         }
         await call();
@@ -261,7 +261,7 @@ async function versions(from: Random, seed: number, begin: BeginStep): Promise<v
     }
     const isChange = isReset || !areSame(rows, next);
     if (isChange && areBroken(next, definitions.sums)) {
-      await expect(run()).rejects.toEqual(failure('invalid-value'));
+      await expect(run()).rejects.toEqual(failure('invalid-argument/value'));
       other.refused += 1;
     } else if (isChange && !isReset && seen.some((sums) => areBroken(next, sums))) {
       // The rules of another tab hold as long as its trees exist.
@@ -270,7 +270,7 @@ async function versions(from: Random, seed: number, begin: BeginStep): Promise<v
         (cause: unknown) => cause,
       );
       if (error === undefined) rows = next;
-      else expect(error).toEqual(failure('invalid-value'));
+      else expect(error).toEqual(failure('invalid-argument/value'));
       other.either += 1;
     } else {
       await run();

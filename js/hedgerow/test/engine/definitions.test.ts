@@ -15,7 +15,7 @@ const RULE = { total: { prefix: 's/', sum: '/n' } };
 const row = (n: unknown) => ({ n });
 const rows = (count: number): Entry[] =>
   Array.from({ length: count }, (_, at): Entry => [`s/${at}`, { n: at, m: 1 }]);
-const bad = failure('invalid-value');
+const bad = failure('invalid-argument/value');
 
 /** Returns the root of a fresh store with the rows of a handle and these definitions. */
 async function rootOf(db: Store, sums?: SumDefinitions, indexes?: IndexDefinitions) {

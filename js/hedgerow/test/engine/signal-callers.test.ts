@@ -95,7 +95,9 @@ it('an import that is aborted while it waits for its source releases storage', a
   const storage = watched(memory());
   // The source is cut off here, so that the next import continues there.
   const cut = copy.slice(0, copy.size - 100);
-  await expect(importStore('rest', cut, { storage })).rejects.toEqual(failure('invalid-export'));
+  await expect(importStore('rest', cut, { storage })).rejects.toEqual(
+    failure('invalid-data/export'),
+  );
   const closed = storage.closed;
   const abort = new AbortController();
   let asked = 0;

@@ -1,6 +1,6 @@
 /** The first values of live queries, live rows and live counts. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type HedgerowError, memory, open } from '../../src/index.js';
+import { type ErrorKind, memory, open } from '../../src/index.js';
 import { type LiveSource, live, liveCount, liveRow } from '../../src/live/index.js';
 import { type Entry, failure } from '../support/models/store-model.js';
 import { rest, until } from '../support/watching.js';
@@ -200,7 +200,7 @@ describe('a live count', () => {
 
 it('refuses bad arguments', async () => {
   const db = await storeOf(1);
-  const refused: [call: () => unknown, message: RegExp, code?: HedgerowError['code']][] = [
+  const refused: [call: () => unknown, message: RegExp, code?: ErrorKind][] = [
     [() => live(undefined as never), /live takes a store.* not undefined/],
     [() => live(db.snapshot() as never), /live takes a store.* not Snapshot/],
     [() => live(db, { limit: -1 }), /live: limit/],
@@ -209,8 +209,8 @@ it('refuses bad arguments', async () => {
     [() => live(db, { gt: 'a', gte: 'a' }), /one of gt and gte/],
     [() => live(db, { signal: new AbortController().signal } as never), /takes no signal/],
     [() => live({ source: () => ({ db, options: {}, rowOf: 1 as never }) }), /rowOf/],
-    [() => liveRow(db, 1 as never), /liveRow: the key is not a string/, 'invalid-key'],
-    [() => liveRow(db, undefined as never), /liveRow: the key/, 'invalid-key'],
+    [() => liveRow(db, 1 as never), /liveRow: the key is not a string/, 'invalid-argument/key'],
+    [() => liveRow(db, undefined as never), /liveRow: the key/, 'invalid-argument/key'],
     [() => liveCount(db, { limit: 1 } as never), /liveCount takes no limit/],
   ];
   for (const [call, message, code = 'invalid-argument'] of refused) {

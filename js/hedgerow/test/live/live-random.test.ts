@@ -15,6 +15,7 @@ import {
   type Store,
 } from '../../src/index.js';
 import { type Live, live, liveCount, liveRow } from '../../src/live/index.js';
+import { kindOf } from '../support/error-kind.js';
 import {
   choosePalette,
   definitionsOf,
@@ -213,7 +214,7 @@ async function change(
         return { op: 'update', key, merge };
       });
       await db.applyPatch(patch).catch((error: { code?: string }) => {
-        expect(error.code).toBe('invalid-patch');
+        expect(kindOf(error)).toBe('invalid-data/patch');
       });
       return 'patch';
     }

@@ -217,7 +217,7 @@ describe('a live query', () => {
     listened(count);
     await db.branches.delete('draft');
     await until(() => shown.get().status === 'error');
-    expect(shown.get().error).toEqual(failure('branch-not-found'));
+    expect(shown.get().error).toEqual(failure('not-found/branch'));
     expect(keysOf(shown)).toEqual(range(0, 3));
     expect(count.get()).toEqual({
       status: 'error',
@@ -238,7 +238,7 @@ describe('a live query', () => {
   it('reads again after failures, and after too many of them at the next subscription', async () => {
     const db = await storeOf(5);
     reads.isCold = true;
-    const cause = new HedgerowError('disconnected', 'a test');
+    const cause = new HedgerowError('unavailable/disconnected', 'a test');
     const snapshot = vi.spyOn(db, 'snapshot').mockImplementationOnce(() => {
       throw cause;
     });

@@ -17,6 +17,7 @@ import {
 } from '../../src/sync/index.js';
 import { memoryRemote } from '../../src/sync/remote/index.js';
 import { serve } from '../../src/worker/host.js';
+import { kindOf } from '../support/error-kind.js';
 
 export const folder = () => mkdtempSync(join(tmpdir(), 'hedgerow-hostile-'));
 
@@ -107,7 +108,7 @@ const mutatorOptions = () => ({
 });
 /** Whether an error belongs to abstract-level itself; its own calls check only the arguments that they need. */
 const level = (error: unknown) =>
-  /^LEVEL_/.test((error as { code?: string })?.code ?? '') ||
+  /^LEVEL_/.test(kindOf(error) ?? '') ||
   !/adapters.abstract-level.ts/.test((error as Error)?.stack ?? '');
 
 export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = {

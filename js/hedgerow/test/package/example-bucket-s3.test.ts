@@ -42,7 +42,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const DENIED = [expect.stringContaining('remote-auth')];
+const DENIED = [expect.stringContaining('unauthorized')];
 
 /** Runs a device to its end; resolves to its printed lines, sorted, or to its failure. */
 async function device(who: string, ...args: string[]): Promise<string[]> {
@@ -87,13 +87,14 @@ it('signing out sends pending notes, and deletes the rows', async () => {
   await first.db.put('note/last', { text: 'Gone for today' });
   await leaveRoom(who, first);
   await expect(open('ann in 7', { storage, advanced: { mustExist: true } })).rejects.toMatchObject({
-    code: 'store-not-found',
+    code: 'not-found',
+    detail: 'store',
   });
   expect(await device('bob', '7')).toContain('Gone for today');
   const reader = { ...who, account: 'cem', token: () => 'cem' };
   const second = await openRoom(reader);
   await second.link.pull();
   await second.db.put('note/unsent', { text: 'Kept' });
-  await expect(leaveRoom(reader, second)).rejects.toMatchObject({ code: 'remote-auth' });
+  await expect(leaveRoom(reader, second)).rejects.toMatchObject({ code: 'unauthorized' });
   expect(await second.db.get('note/unsent')).toEqual({ text: 'Kept' });
 });

@@ -311,20 +311,20 @@ const SETTINGS: Readonly<Record<string, () => Setting | Promise<Setting>>> = {
       hedgerow: { open: (name: string) => open(name, { storage: memory() }) },
     },
   }),
-  'docs/errors/invalid-remote.md': filledRemotes,
+  'docs/errors/remote.md#data': filledRemotes,
   'docs/errors/index.md': () => ({ names: { addEventListener: nothing } }),
   'docs/errors/missing-chunk.md': () => ({ names: { localStorage: storage() } }),
-  'docs/errors/store-not-found.md': () => ({ names: { localStorage: storage() } }),
-  'docs/errors/remote-auth.md': () => ({ names: { document: { querySelector: nothing } } }),
+  'docs/errors/not-found.md#store': () => ({ names: { localStorage: storage() } }),
+  'docs/errors/unauthorized.md': () => ({ names: { document: { querySelector: nothing } } }),
   ...Object.fromEntries(
-    ['corrupt-chunk', 'invalid-delta', 'remote', 'remote-gone', 'rollback'].map((code) => [
-      `docs/errors/${code}.md`,
-      () => ({ modules: remotes() }),
-    ]),
+    [
+      ...['corrupt-chunk.md', 'rollback.md'],
+      ...['invalid-data.md#delta', 'remote.md#status', 'remote.md#gone'],
+    ].map((place) => [`docs/errors/${place}`, () => ({ modules: remotes() })]),
   ),
 };
 
-/** Returns the setting of a page, by its path. */
+/** Returns the setting of a page, by its path, or of a section of a page of errors. */
 export async function setting(page: string): Promise<Setting> {
   return (await SETTINGS[page]?.()) ?? {};
 }

@@ -41,6 +41,6 @@ it('a store refuses other typed arrays', async () => {
   opened.push(db);
   for (const kind of ['Uint16Array', 'Float64Array', 'Int8Array']) {
     const error = await db.put('k', foreign('ab', kind)).catch((cause: unknown) => cause);
-    expect(error).toMatchObject({ code: 'invalid-value' });
+    expect(error).toMatchObject({ code: 'invalid-argument', detail: 'value' });
   }
 });

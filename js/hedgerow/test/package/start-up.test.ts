@@ -98,7 +98,12 @@ it('a missing part rejects with not-loaded and leaves the store unchanged', asyn
   const db = await open('a', { storage: memory() });
   await db.put('a', 1);
   const { root } = db;
-  const error = { name: 'HedgerowError', code: 'not-loaded', retryable: true };
+  const error = {
+    name: 'HedgerowError',
+    code: 'unavailable',
+    detail: 'unavailable/not-loaded',
+    retryable: true,
+  };
   await expect(db.branches.open('draft')).rejects.toMatchObject({
     ...error,
     cause: expect.any(Error),
@@ -136,7 +141,10 @@ it.each(laterParts())('preload brings %s', async (file) => {
   });
   try {
     const { preload } = await fresh();
-    await expect(preload()).rejects.toMatchObject({ code: 'not-loaded' });
+    await expect(preload()).rejects.toMatchObject({
+      code: 'unavailable',
+      detail: 'unavailable/not-loaded',
+    });
   } finally {
     vi.doUnmock(path);
   }

@@ -6,6 +6,7 @@ import type { SegmentStore, Storage } from '../../src/storage/segment-store.js';
 import { HostileEngine } from '../support/doubles/hostile-idb/engine.js';
 import { install } from '../support/doubles/hostile-idb/install.js';
 import { watched } from '../support/doubles/watched-storage.js';
+import { kindOf } from '../support/error-kind.js';
 import { type Entry, SOON, within } from '../support/models/store-model.js';
 import { random } from '../support/random.js';
 
@@ -35,7 +36,7 @@ describe('the ballast', () => {
     const segmentBytes = random(id).bytes(length);
     const segments = [{ id, segmentBytes, tableBytes: random(id).bytes(20) }];
     const written = store.write({ segments, durability: 'relaxed', freesSpace });
-    return written.catch(({ code }: { code: unknown }) => code);
+    return written.catch(kindOf);
   };
 
   for (const [agent, type] of [

@@ -6,6 +6,7 @@ import { idb } from '../../src/storage/idb/idb.js';
 import type { RefMove, SegmentStore } from '../../src/storage/segment-store.js';
 import { HostileEngine } from '../support/doubles/hostile-idb/engine.js';
 import { install } from '../support/doubles/hostile-idb/install.js';
+import { kindOf } from '../support/error-kind.js';
 import { forSeeds, hasAllSeeds } from '../support/property.js';
 import { random } from '../support/random.js';
 
@@ -58,9 +59,7 @@ describe('a transaction that is reported complete though its last requests have 
         await openStore(seed);
         engine.quota = engine.used + room;
         const batch = { segments: IDS.map(segment), ...(move && { move }) };
-        const written = await store
-          .write({ ...batch, durability: 'strict' })
-          .catch(({ code }: { code: unknown }) => code);
+        const written = await store.write({ ...batch, durability: 'strict' }).catch(kindOf);
         engine.quota = Number.POSITIVE_INFINITY;
         const { ids, refs } = await store.load();
         // The deletions of old moves may make enough room.

@@ -200,7 +200,7 @@ describe.each(VECTORS)('format $format', (vector) => {
 
 describe('a later format', () => {
   const [vector] = VECTORS as [Vector];
-  const refused = failure('unsupported-format');
+  const refused = failure('newer-version/format');
 
   /** Makes moves that contain 200 in place of their format, which follows the commit. */
   const later = (store: string, value: unknown) => {

@@ -9,6 +9,7 @@ import { segmentStoreContract } from '../support/contracts/segment-store-contrac
 import { HostileEngine } from '../support/doubles/hostile-idb/engine.js';
 import { install } from '../support/doubles/hostile-idb/install.js';
 import type { EngineKind } from '../support/doubles/hostile-idb/running.js';
+import { kindOf } from '../support/error-kind.js';
 import { random } from '../support/random.js';
 
 const KINDS: readonly EngineKind[] = ['chromium', 'firefox', 'webkit'];
@@ -40,7 +41,7 @@ function commit(id: number, expected: number, length = 1000): Promise<unknown> {
     format: 1,
   };
   const written = store.write({ segments: [segment(id, length)], move, durability: 'relaxed' });
-  return written.catch((cause: { code: unknown }) => cause.code);
+  return written.catch((cause: { code: unknown }) => kindOf(cause));
 }
 
 const keysOf = (name: string) =>
@@ -162,14 +163,18 @@ describe('a write or read with an unknown outcome', () => {
   it('UnknownError that lasts becomes storage, and no dead connection is kept', async () => {
     const fault = { at: 'request', name: 'UnknownError' } as const;
     engine.faults = [fault, fault, fault, fault];
-    await expect(store.load()).rejects.toMatchObject({ code: 'storage', retryable: true });
+    await expect(store.load()).rejects.toMatchObject({
+      code: 'unavailable',
+      detail: 'storage',
+      retryable: true,
+    });
     expect(await generation()).toBe(1);
     expect(engine.happened.openings).toBe(5);
   });
 
   it('another error is reported unchanged, without another connection', async () => {
     engine.faults = [{ at: 'request', name: 'DataError' }];
-    await expect(store.load()).rejects.toMatchObject({ code: 'storage' });
+    await expect(store.load()).rejects.toMatchObject({ code: 'unavailable', detail: 'storage' });
     expect(engine.happened.openings).toBe(1);
   });
 });
@@ -189,7 +194,10 @@ describe('an interrupted call', () => {
       if (mode === 'readwrite' && ++steps === 2)
         engine.faults = [{ at: 'request', name: 'DataError' }];
     };
-    await expect(store.delete([2])).rejects.toMatchObject({ code: 'storage' });
+    await expect(store.delete([2])).rejects.toMatchObject({
+      code: 'unavailable',
+      detail: 'storage',
+    });
     engine.onBegin = undefined;
     expect(keysOf('refs')).toContainEqual(['main', 2]);
     expect(keysOf('refs')).toContainEqual(['main', 2, 2]);

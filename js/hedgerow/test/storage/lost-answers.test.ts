@@ -24,7 +24,7 @@ import { random } from '../support/random.js';
 import { chunksOfKind, Kind } from '../support/stored-chunks.js';
 import { theirs } from '../support/worlds/mutators-app.js';
 
-const LOST = new HedgerowError('disconnected', 'the answer is lost');
+const LOST = new HedgerowError('unavailable/disconnected', 'the answer is lost');
 
 /** Storage whose writes of refs take effect but reject, while `isLossy`. */
 class Lossy {
@@ -121,8 +121,11 @@ describe('a call whose answer was lost, though it took effect, resolves', () => 
     const draft = await db.branches.open('draft');
     await lossy.during(() => db.branches.delete('draft'));
     expect(await db.branches.list()).toMatchObject([{ name: 'main' }]);
-    await expect(draft.put('c', 3)).rejects.toMatchObject({ code: 'branch-not-found' });
-    await expect(db.branches.delete('draft')).rejects.toMatchObject({ code: 'branch-not-found' });
+    await expect(draft.put('c', 3)).rejects.toMatchObject({ code: 'not-found', detail: 'branch' });
+    await expect(db.branches.delete('draft')).rejects.toMatchObject({
+      code: 'not-found',
+      detail: 'branch',
+    });
   });
 
   it('merge, with a commit and without one', async () => {

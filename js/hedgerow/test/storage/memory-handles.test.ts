@@ -25,7 +25,7 @@ it('handles of one memory() follow each other: root, reads, watches and branches
   theirs.watch({}, () => {}, { onError: (cause) => onError.push(cause) });
   await one.branches.delete('draft');
   await until(() => onError.length === 1);
-  await expect(theirs.get('draft')).rejects.toMatchObject({ code: 'branch-not-found' });
+  await expect(theirs.get('draft')).rejects.toMatchObject({ code: 'not-found', detail: 'branch' });
   // A closed handle is not called any more, and blocks no other.
   await other.close();
   await one.put('k2', 'one');

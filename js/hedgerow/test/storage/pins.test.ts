@@ -310,7 +310,9 @@ describe('a load whose lock the browser has taken away', () => {
     const { segmentsDeleted } = await settled(other.health.compact(), 10_000);
     expect(segmentsDeleted).toBeGreaterThan(0);
     go();
-    await settled(expect(load).rejects.toEqual(failure('disconnected', { retryable: true })));
+    await settled(
+      expect(load).rejects.toEqual(failure('unavailable/disconnected', { retryable: true })),
+    );
     expect((await settled(loader.health.verify())).ok).toBe(true);
     await settled(loader.putMany(rows(1000, 1)));
     expect(await settled(loader.count())).toBe(1000);

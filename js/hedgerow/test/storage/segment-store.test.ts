@@ -50,7 +50,7 @@ describe('idb()', () => {
 });
 
 describe('faulty()', () => {
-  const error = new HedgerowError('disconnected', 'for a test');
+  const error = new HedgerowError('unavailable/disconnected', 'for a test');
   const before = { when: 'before', error } as const;
   const after = { when: 'after', error } as const;
 

@@ -7,6 +7,7 @@ import { expect, it } from 'vitest';
 import { parseRoot } from '../../src/base/root-hash.js';
 import { Inspection } from '../../src/engine/verify/verify-commit.js';
 import { HedgerowError, type Snapshot, type Store } from '../../src/index.js';
+import { kindOf } from '../support/error-kind.js';
 import { type Entry, expectSame, sorted } from '../support/models/store-model.js';
 import { forSeeds, hasAllSeeds } from '../support/property.js';
 import type { Random } from '../support/random.js';
@@ -135,7 +136,7 @@ class Worker {
         return void (await new Promise((resolve) => setTimeout(resolve, from.below(4000))));
       default: {
         const collected = await db.health.compact().catch((cause: unknown) => {
-          if (!(cause instanceof HedgerowError && MAY_FAIL.has(cause.code))) throw cause;
+          if (!(cause instanceof HedgerowError && MAY_FAIL.has(kindOf(cause)))) throw cause;
         });
         if (collected === undefined) return;
         tally.collections += 1;

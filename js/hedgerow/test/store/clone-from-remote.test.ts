@@ -132,7 +132,7 @@ it('that fails or is aborted closes its store', async () => {
     failure('aborted'),
   );
   await expect(open('new', { storage, advanced: { mustExist: true } })).rejects.toEqual(
-    failure('store-not-found'),
+    failure('not-found/store'),
   );
   for (const wrong of [{ link: {} }, { wrong: 1 }, { onProgress: 'x' }]) {
     const options = { storage, ...wrong } as never;

@@ -1,26 +1,26 @@
 /** Storage that cannot be opened: a store may use the fallback instead, and never silently. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type ErrorCode, HedgerowError } from '../../src/base/errors.js';
+import { type ErrorKind, HedgerowError } from '../../src/base/errors.js';
 import { type Health, open } from '../../src/index.js';
 import { memory } from '../../src/storage/memory.js';
 import { faulty } from '../support/doubles/faulty-storage.js';
 import { failure, SOON } from '../support/models/store-model.js';
 
-const CODES: readonly ErrorCode[] = [
+const CODES: readonly ErrorKind[] = [
   'aborted',
   'blocked',
   'closed',
   'conflict',
   'corrupt-chunk',
-  'disconnected',
+  'unavailable/disconnected',
   'invalid-argument',
   'missing-chunk',
-  'not-loaded',
+  'unavailable/not-loaded',
   'out-of-memory',
   'quota-exceeded',
-  'storage',
-  'store-not-found',
-  'unsupported-format',
+  'unavailable/storage',
+  'not-found/store',
+  'newer-version/format',
 ];
 const UNSUPPORTED = new HedgerowError('unsupported', 'for a test');
 
@@ -109,7 +109,7 @@ describe('the fallback of open', () => {
 
   it('that fails, too, rejects with the error of the storage', async () => {
     const storage = failing('open', UNSUPPORTED);
-    const fallback = failing('open', new HedgerowError('storage', 'of the fallback'));
+    const fallback = failing('open', new HedgerowError('unavailable/storage', 'of the fallback'));
     await expect(open('a', { storage, advanced: { fallback } })).rejects.toBe(UNSUPPORTED);
     const missing = open('a', { storage, advanced: { fallback: memory(), mustExist: true } });
     await expect(missing).rejects.toBe(UNSUPPORTED);
@@ -152,16 +152,16 @@ describe('the answer of IndexedDB to an open', () => {
 
   for (const [name, code] of [
     ['QuotaExceededError', 'quota-exceeded'],
-    ['VersionError', 'unsupported-format'],
-    ['UnknownError', 'storage'],
-    ['AbortError', 'disconnected'],
-    ['DataError', 'storage'],
+    ['VersionError', 'newer-version/format'],
+    ['UnknownError', 'unavailable/storage'],
+    ['AbortError', 'unavailable/disconnected'],
+    ['DataError', 'unavailable/storage'],
   ] as const) {
     it(`${name}: rows may exist, and the call rejects with ${code}`, async () => {
       stubOpening(erring(name));
       const fallback = faulty(memory());
       await expect(open('a', { advanced: { fallback } })).rejects.toEqual(
-        failure(code as ErrorCode),
+        failure(code as ErrorKind),
       );
       expect(fallback.calls()).toBe(0);
     });

@@ -6,6 +6,7 @@ import type { WriteBatch } from '../../src/storage/segment-store.js';
 import { HealthListeners, healthOf } from '../../src/store/storage-health-listeners.js';
 import { HealthTracker } from '../../src/store/storage-health-tracker.js';
 import { faulty } from '../support/doubles/faulty-storage.js';
+import { kindOf } from '../support/error-kind.js';
 import { SOON } from '../support/models/store-model.js';
 import { forSeeds } from '../support/property.js';
 import { random } from '../support/random.js';
@@ -142,7 +143,7 @@ describe('onHealth', () => {
         const stop = watch.on(({ state, cause }) => {
           gaps.push(performance.now() - atMs);
           atMs = performance.now();
-          states.push(`${state} ${cause?.code}`);
+          states.push(`${state} ${kindOf(cause)}`);
         });
         await vi.advanceTimersByTimeAsync(2 * TELL_MS);
         // The last result of each kind of call, as the documentation defines it.
@@ -152,7 +153,7 @@ describe('onHealth', () => {
           const other = kind === 'read' ? 'write' : 'read';
           const error = from.pick([undefined, undefined, QUOTA, LOST, BROKEN]);
           const batch = kind === 'write' ? from.pick(BATCHES) : undefined;
-          begin({ kind, code: error?.code, batch: batch && BATCHES.indexOf(batch) });
+          begin({ kind, code: kindOf(error), batch: batch && BATCHES.indexOf(batch) });
           if (error === undefined) {
             watch.onSuccess(kind, batch);
             const isRoom = kind === 'read' || batch === COMMIT;
@@ -165,7 +166,7 @@ describe('onHealth', () => {
           if (from.below(2) > 0) continue;
           await vi.advanceTimersByTimeAsync(2 * TELL_MS);
           const cause = last.write ?? last.read;
-          const now = `${cause ? 'failing' : 'best-effort'} ${cause?.code}`;
+          const now = `${cause ? 'failing' : 'best-effort'} ${kindOf(cause)}`;
           expect(await healthOf(watch)).toMatchObject({ cause });
           expect(states.at(-1) ?? 'best-effort undefined').toBe(now);
           expected = now;
@@ -184,7 +185,7 @@ describe('onHealth', () => {
     const report = vi.fn();
     vi.stubGlobal('reportError', report);
     platform({ quota: 1000, usage: 999 });
-    const error = new HedgerowError('not-loaded', 'for a test');
+    const error = new HedgerowError('unavailable/not-loaded', 'for a test');
     const look = vi.spyOn(HealthListeners.prototype, 'look').mockRejectedValueOnce(error);
     const watch = new HealthTracker(of('origin'));
     const listener = vi.fn();

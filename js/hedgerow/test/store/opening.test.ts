@@ -14,15 +14,15 @@ describe('mustExist: true', () => {
   it('rejects with missing without a store, and does not make one', async () => {
     const storage = memory();
     const find = () => open('a', { storage, advanced: { mustExist: true } });
-    await expect(find()).rejects.toEqual(failure('store-not-found', { retryable: false }));
-    await expect(find()).rejects.toEqual(failure('store-not-found'));
+    await expect(find()).rejects.toEqual(failure('not-found/store', { retryable: false }));
+    await expect(find()).rejects.toEqual(failure('not-found/store'));
     const db = await open('a', { storage });
     await db.put('k', 1);
     expect(await (await find()).get('k')).toBe(1);
     await db.close();
     expect(await (await find()).get('k')).toBe(1);
     await destroy('a', { storage });
-    await expect(find()).rejects.toEqual(failure('store-not-found'));
+    await expect(find()).rejects.toEqual(failure('not-found/store'));
   });
 
   it('finds a store without a single write', async () => {

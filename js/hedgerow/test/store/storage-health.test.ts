@@ -183,7 +183,7 @@ describe('storage that fails', () => {
     // Its nodes are in memory from now on, and its values are not.
     await db.get('no such row');
     storage.fail({ call: 'read', at: 1, lasting: true, when: 'before', error: BROKEN });
-    await expect(db.get('0')).rejects.toEqual(failure('storage'));
+    await expect(db.get('0')).rejects.toEqual(failure('unavailable/storage'));
     await db.put('b', 1);
     expect(await db.health.get()).toMatchObject({ state: 'failing', cause: BROKEN });
     expect((await db.health.get()).message).toMatch(/read/);
@@ -198,7 +198,11 @@ describe('storage that fails', () => {
     const db = await open('a', { storage });
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error });
     await db.put('a', 1).catch(() => {});
-    expect((await db.health.get()).cause).toMatchObject({ code: 'storage', cause: error });
+    expect((await db.health.get()).cause).toMatchObject({
+      code: 'unavailable',
+      detail: 'storage',
+      cause: error,
+    });
   });
 
   it('is reported to the listeners of every handle, and of branches', async () => {
@@ -209,9 +213,9 @@ describe('storage that fails', () => {
     db.health.subscribe(listeners[0]);
     branch.health.subscribe(listeners[1]);
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error: BROKEN });
-    await expect(branch.put('a', 1)).rejects.toEqual(failure('storage'));
+    await expect(branch.put('a', 1)).rejects.toEqual(failure('unavailable/storage'));
     for (const listener of listeners) {
-      await vi.waitFor(() => expect(told(listener)).toEqual(['failing storage']), SOON);
+      await vi.waitFor(() => expect(told(listener)).toEqual(['failing unavailable/storage']), SOON);
     }
   });
 

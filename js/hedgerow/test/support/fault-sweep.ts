@@ -11,7 +11,7 @@ import { all, type Entry, expectSame, sorted, within } from './models/store-mode
 import { below, forSampled } from './property.js';
 
 /** The error of the failing call. */
-export const error = new HedgerowError('disconnected', 'for a test');
+export const error = new HedgerowError('unavailable/disconnected', 'for a test');
 
 /** The ways in which a call can fail. */
 export const WAYS = (['before', 'after'] as const).flatMap((when) =>

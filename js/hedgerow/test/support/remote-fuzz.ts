@@ -5,7 +5,7 @@
  */
 import { getHeapStatistics } from 'node:v8';
 import { concatBytes, sameBytes } from '../../src/base/bytes.js';
-import { HedgerowError, type RemoteKind } from '../../src/base/errors.js';
+import { HedgerowError, kindOfError, type RemoteKind } from '../../src/base/errors.js';
 import { PLAIN_SCOPE, type Scope } from '../../src/sync/remote/format/cipher-suite.js';
 import {
   deflate,
@@ -70,9 +70,10 @@ function expectSame(a: Uint8Array, b: Uint8Array, what: string): void {
 /** Returns whether bytes may cause an error. */
 function isRefusal(cause: unknown): boolean {
   if (!(cause instanceof HedgerowError)) return false;
-  const { code, object, offset } = cause;
+  const { object, offset } = cause;
+  const kind = kindOfError(cause);
   const hasPlace = Number.isInteger(offset) && object !== undefined;
-  return code === 'unsupported-format' || (code === 'invalid-remote' && hasPlace);
+  return kind === 'newer-version/format' || (kind === 'remote/data' && hasPlace);
 }
 
 /** Bytes of the heap and of buffers outside it. */

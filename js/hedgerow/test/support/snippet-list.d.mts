@@ -1,6 +1,7 @@
 export interface PageBlock {
   readonly language: string;
   readonly code: string;
+  readonly detail: string | undefined;
   readonly isCompiled: boolean;
   readonly why: string | undefined;
 }

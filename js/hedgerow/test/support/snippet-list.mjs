@@ -73,6 +73,8 @@ const LISTED = [
 
 const LANGUAGES = ['ts', 'tsx', 'js', 'jsx', 'vue', 'svelte'];
 const BLOCK = /^( *)```(\w+)\n([\s\S]*?)^ *```$/gm;
+/** The headings of pages of errors that begin the section of a detail. */
+const DETAIL = /^## `([a-z-]+)`$/gm;
 
 const within = (folder) =>
   readdirSync(posix.join(ROOT, folder))
@@ -88,17 +90,18 @@ export function pages() {
 
 /**
  * Returns the code blocks of a page in order; `why` is the reason if no test in Node runs a block. Blocks within a list
- * are fragments, and `isCompiled` excludes them.
+ * are fragments, and `isCompiled` excludes them. On the page of an error, `detail` is that of the section.
  */
 export function blocksOf(page) {
   const text = readFileSync(posix.join(ROOT, page), 'utf8');
   return [...text.matchAll(BLOCK)]
     .filter(([, , language]) => LANGUAGES.includes(language))
-    .map(([, indent, language, indented]) => {
+    .map(({ index, 1: indent, 2: language, 3: indented }) => {
       const code = indented.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
       const listed = LISTED.find(([of, start]) => of === page && code.startsWith(start));
       const isCompiled = indent === '' && (language === 'ts' || language === 'tsx');
-      return { language, code, isCompiled, why: listed?.[2] };
+      const detail = [...text.slice(0, index).matchAll(DETAIL)].at(-1)?.[1];
+      return { language, code, isCompiled, why: listed?.[2], detail };
     });
 }
 

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError } from '../../src/worker/index.js';
 import { PART_BYTES, PART_MEMBERS, PARTS_AHEAD } from '../../src/worker/protocol.js';
 import { closeAll } from '../support/doubles/worker-wire.js';
+import { ofKind } from '../support/error-kind.js';
 import { entries, seen } from '../support/worlds/worker-seen.js';
 import { until, world } from '../support/worlds/worker-world.js';
 
@@ -74,17 +75,24 @@ describe('rows', () => {
     const odd = { id: 'f', title: 'x', status: (() => 1) as never };
     const calls = [remote.put('f', { f: () => 1 }), remote.issues.put(odd), remote.put('g', 1)];
     const [one, two, three] = await Promise.allSettled(calls);
-    expect(one).toMatchObject({ reason: { code: 'invalid-value' } });
-    expect(two).toMatchObject({ reason: { code: 'invalid-value' } });
+    expect(one).toMatchObject({ reason: { code: 'invalid-argument', detail: 'value' } });
+    expect(two).toMatchObject({ reason: { code: 'invalid-argument', detail: 'value' } });
     expect(three?.status).toBe('fulfilled');
     const rows = Array.from({ length: 1000 }, (_, n) => ({ id: `i${n}`, title: '', status: 'a' }));
     await expect(remote.issues.putMany([...rows, odd, ...rows])).rejects.toMatchObject({
-      code: 'invalid-value',
+      ...ofKind('invalid-argument'),
+      detail: 'value',
       row: 1000,
     });
     expect(await remote.issues.count()).toBe(0);
-    await expect(remote.get(Symbol('s') as never)).rejects.toMatchObject({ code: 'invalid-value' });
-    await expect(remote.put('c', 1n)).rejects.toMatchObject({ code: 'invalid-value' });
+    await expect(remote.get(Symbol('s') as never)).rejects.toMatchObject({
+      ...ofKind('invalid-argument'),
+      detail: 'value',
+    });
+    await expect(remote.put('c', 1n)).rejects.toMatchObject({
+      ...ofKind('invalid-argument'),
+      detail: 'value',
+    });
     await expect(remote.put(5 as never, 1)).rejects.toBeInstanceOf(HedgerowError);
   });
 });
@@ -125,7 +133,7 @@ describe('functions whose results are needed', () => {
     const { remote } = await seen();
     const refusal = await (async () => call(remote))().catch((error: HedgerowError) => error);
     if (!(refusal instanceof HedgerowError)) throw new Error('it was not refused');
-    expect(refusal).toMatchObject({ code: 'invalid-argument' });
+    expect(refusal).toMatchObject(ofKind('invalid-argument'));
     expect(refusal.message).toContain(name);
     expect(refusal.message).toContain('transaction');
   });
@@ -165,7 +173,7 @@ describe('a watch', () => {
     const onError = vi.fn();
     remote.watch({ index: 'none' }, () => {}, { onError });
     await until(() => onError.mock.calls.length === 1);
-    expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'invalid-argument' });
+    expect(onError.mock.calls[0]?.[0]).toMatchObject(ofKind('invalid-argument'));
     const ending = new AbortController();
     const counts: number[] = [];
     remote.watch({}, (changes) => void counts.push(changes.length), {
@@ -207,7 +215,7 @@ describe('handles', () => {
     const others = other.snapshot();
     expect(await others.get('a')).toBe(2);
     await expect((async () => one.branches.reset(others))()).rejects.toMatchObject({
-      code: 'invalid-argument',
+      ...ofKind('invalid-argument'),
     });
     expect(await one.get('a')).toBe(2);
     mine.release();

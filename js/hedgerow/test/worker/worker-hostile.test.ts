@@ -63,7 +63,11 @@ async function page() {
   return { call, send, works, answers, served };
 }
 
-const refusedWith = (code: string) => [NO, expect.any(Number), expect.objectContaining({ code })];
+const refusedWith = (code: string) => [
+  NO,
+  expect.any(Number),
+  expect.objectContaining({ kind: code }),
+];
 
 describe('a page', () => {
   const INTERNALS = [

@@ -8,6 +8,7 @@ import { serve } from '../../src/worker/host.js';
 import { connect, HedgerowError, type RemoteStore } from '../../src/worker/index.js';
 import { HELLO, PROTOCOL, REFUSED } from '../../src/worker/protocol.js';
 import { closeAll, opened, relay, wire } from '../support/doubles/worker-wire.js';
+import { kindOf, ofKind } from '../support/error-kind.js';
 import { until, world } from '../support/worlds/worker-world.js';
 
 afterEach(async () => {
@@ -19,7 +20,7 @@ const issues = table<{ id: string; title: string }>()({ key: 'id' });
 const codeOf = (call: Promise<unknown>) =>
   call.then(
     () => 'right',
-    (cause: HedgerowError) => cause.code,
+    (cause: HedgerowError) => kindOf(cause),
   );
 const forEver = () => new Promise<never>(() => {});
 
@@ -33,7 +34,7 @@ describe('a connection', () => {
           [
             REFUSED,
             PROTOCOL + 1,
-            { code: 'unsupported', name: 'HedgerowError', message: 'another' },
+            { kind: 'unsupported', name: 'HedgerowError', message: 'another' },
           ],
         ]);
     });
@@ -51,13 +52,13 @@ describe('a connection', () => {
     page.postMessage([[HELLO, PROTOCOL + 1, undefined]]);
     const [[tag, , told] = []] = await answer;
     expect(tag).toBe(REFUSED);
-    expect(told).toMatchObject({ code: 'unsupported' });
+    expect(told).toMatchObject({ kind: 'unsupported' });
   });
 
   it('needs the tables that the page names', async () => {
     const { page } = world({ issues });
     await expect(page({ tables: ['issues', 'orders'] })).rejects.toMatchObject({
-      code: 'invalid-argument',
+      ...ofKind('invalid-argument'),
       message: expect.stringContaining('orders'),
     });
     expect(await codeOf(page({ tables: ['issues'] }))).toBe('right');
@@ -80,7 +81,10 @@ describe('a connection', () => {
 
   it('without an answer is given up', async () => {
     const { page } = wire();
-    await expect(connect(page, { timeoutMs: 20 })).rejects.toMatchObject({ code: 'disconnected' });
+    await expect(connect(page, { timeoutMs: 20 })).rejects.toMatchObject({
+      code: 'unavailable',
+      detail: 'disconnected',
+    });
   });
 
   it('works over the two ends of a channel, one page after the other', async () => {
@@ -236,9 +240,9 @@ describe('a page that has gone', () => {
     await until(() => served.connections === 0, 'the end of a connection');
     await until(() => held.snapshots + held.watches + held.branches === 0, 'the release');
     thaw();
-    expect(await calls[0]).toBe('disconnected');
+    expect(await calls[0]).toBe('unavailable/disconnected');
     expect(kept).toHaveLength(4);
-    expect(await codeOf(remote.count())).toBe('disconnected');
+    expect(await codeOf(remote.count())).toBe('unavailable/disconnected');
   });
 });
 
@@ -251,10 +255,10 @@ describe('a worker that has gone', () => {
     shown.subscribe(() => {});
     await until(() => shown.get().status === 'ready');
     await served.close();
-    expect(await waiting).toBe('disconnected');
-    expect(await codeOf(remote.count())).toBe('disconnected');
+    expect(await waiting).toBe('unavailable/disconnected');
+    expect(await codeOf(remote.count())).toBe('unavailable/disconnected');
     await until(() => shown.get().status === 'error');
-    expect(shown.get().error).toMatchObject({ code: 'disconnected' });
+    expect(shown.get().error).toMatchObject({ code: 'unavailable', detail: 'disconnected' });
     expect(await codeOf((await store()).count())).toBe('closed');
   });
 
@@ -283,7 +287,7 @@ describe('a worker that has gone', () => {
     const waiting = codeOf(remote.transaction(forEver));
     await remote.count();
     end();
-    expect(await waiting).toBe('disconnected');
+    expect(await waiting).toBe('unavailable/disconnected');
   });
 
   it('by the end of its port is noticed', async () => {
@@ -293,7 +297,7 @@ describe('a worker that has gone', () => {
     const waiting = codeOf(remote.transaction(forEver));
     await remote.count();
     host.close();
-    expect(await waiting).toBe('disconnected');
+    expect(await waiting).toBe('unavailable/disconnected');
   });
 
   it('and whose store was deleted opens it again for the next page', async () => {

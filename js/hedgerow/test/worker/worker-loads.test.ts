@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ArgumentSource } from '../../src/worker/page/source-sender.js';
 import { OK, PART_MEMBERS, PULL, TELL } from '../../src/worker/protocol.js';
 import { closeAll } from '../support/doubles/worker-wire.js';
+import { ofKind } from '../support/error-kind.js';
 import { entries, seen } from '../support/worlds/worker-seen.js';
 import { until } from '../support/worlds/worker-world.js';
 
@@ -94,11 +95,15 @@ describe('a load', () => {
         }
       })(),
     );
-    await expect(call).rejects.toMatchObject({ code: 'invalid-key' });
+    await expect(call).rejects.toMatchObject({ code: 'invalid-argument', detail: 'key' });
     await until(() => isEnded);
     const bad = new Response('', { status: 404 });
-    await expect(remote.putMany(bad)).rejects.toMatchObject({ code: 'bad-response', status: 404 });
-    await expect(remote.putMany(5 as never)).rejects.toMatchObject({ code: 'invalid-argument' });
+    await expect(remote.putMany(bad)).rejects.toMatchObject({
+      code: 'remote',
+      detail: 'response',
+      status: 404,
+    });
+    await expect(remote.putMany(5 as never)).rejects.toMatchObject(ofKind('invalid-argument'));
     expect(await remote.count()).toBe(0);
   });
 

@@ -4,6 +4,7 @@ import { memory, open } from '../../src/index.js';
 import { table } from '../../src/store/tables/index.js';
 import type { RemoteStore } from '../../src/worker/index.js';
 import { closeAll, opened } from '../support/doubles/worker-wire.js';
+import { kindOf } from '../support/error-kind.js';
 import { type Entry, expectSame, rankIn, select, sorted } from '../support/models/store-model.js';
 import { forSeeds } from '../support/property.js';
 import type { Random } from '../support/random.js';
@@ -166,7 +167,7 @@ const STEPS: readonly ((from: Random) => Step)[] = [
   (from) => {
     const key = from.pick(KEYS);
     // Refusals are the same, too.
-    const run = (db: Db) => db.insert(key, 1).catch(({ code }) => code);
+    const run = (db: Db) => db.insert(key, 1).catch(kindOf);
     const edit = (m: Map<string, unknown>) => {
       if (!m.has(key)) m.set(key, 1);
     };

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { RemoteTransaction } from '../../src/worker/index.js';
 import { RUN } from '../../src/worker/protocol.js';
 import { closeAll } from '../support/doubles/worker-wire.js';
+import { ofKind } from '../support/error-kind.js';
 import { type Issue, seen } from '../support/worlds/worker-seen.js';
 import { until } from '../support/worlds/worker-world.js';
 
@@ -36,7 +37,7 @@ describe('a transaction', () => {
       tx.put('\ud800', 1);
       tx.issues.put({ id: 'b', title: '', status: '' });
     });
-    await expect(refused).rejects.toMatchObject({ code: 'invalid-key' });
+    await expect(refused).rejects.toMatchObject({ code: 'invalid-argument', detail: 'key' });
     expect(await remote.count()).toBe(0);
     let late: Pick<RemoteTransaction, 'get' | 'put'> | undefined;
     await remote.transaction((tx) => {
@@ -66,10 +67,10 @@ describe('a transaction', () => {
       tx.put('before', 1);
       tx.put('odd', { f: () => 1 });
     });
-    await expect(functions).rejects.toMatchObject({ code: 'invalid-value' });
+    await expect(functions).rejects.toMatchObject({ code: 'invalid-argument', detail: 'value' });
     await expect(
       remote.transaction((tx) => tx.delete(Symbol('odd') as never)),
-    ).rejects.toMatchObject({ code: 'invalid-value' });
+    ).rejects.toMatchObject({ code: 'invalid-argument', detail: 'value' });
     expect(await remote.root).toBe(root);
   });
 
@@ -96,7 +97,8 @@ describe('a transaction', () => {
     });
     expect(await remote.issues.update('none', update)).toBeUndefined();
     await expect(remote.issues.update('a', (one) => ({ ...one, id: 'b' }))).rejects.toMatchObject({
-      code: 'invalid-value',
+      ...ofKind('invalid-argument'),
+      detail: 'value',
     });
     const { before, after, value, release } = await remote.history.commit(
       async (tx) => {

@@ -6,6 +6,7 @@ import { table } from '../../src/store/tables/index.js';
 import { serve } from '../../src/worker/host.js';
 import { connect } from '../../src/worker/index.js';
 import { closeAll, opened, wire } from '../support/doubles/worker-wire.js';
+import { kindOf } from '../support/error-kind.js';
 import { revoked } from '../support/hostile-values.js';
 
 afterEach(closeAll);
@@ -116,8 +117,7 @@ async function outcome(db: Any, call: () => Promise<unknown>): Promise<unknown> 
     await call();
   } catch (error) {
     // Errors of the app pass where its code reads in the page.
-    const { code } = error as HedgerowError;
-    return error instanceof HedgerowError ? code : 'an error of the app';
+    return error instanceof HedgerowError ? kindOf(error) : 'an error of the app';
   }
   const rows: unknown[] = await db.scan().toArray();
   return JSON.stringify(rows);
@@ -130,12 +130,12 @@ describe.each(Object.entries(CALLS))('%s', (call, run) => {
       await outcome(here, () => run(here, make)),
       await outcome(remote, () => run(remote, make)),
     ];
-    if (/structured/.test(call) && LOOSER.test(kind) && inPage === 'invalid-value') {
-      expect(['invalid-value', expect.any(String)]).toContainEqual(byWorker);
+    if (/structured/.test(call) && LOOSER.test(kind) && inPage === 'invalid-argument/value') {
+      expect(['invalid-argument/value', expect.any(String)]).toContainEqual(byWorker);
       return;
     }
     // JSON leaves it out, which a structured table must not.
-    expect(byWorker).toEqual(kind === 'a symbol' ? 'invalid-value' : inPage);
+    expect(byWorker).toEqual(kind === 'a symbol' ? 'invalid-argument/value' : inPage);
   });
 });
 

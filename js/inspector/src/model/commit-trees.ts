@@ -83,7 +83,7 @@ export function treesIn(proof: Uint8Array): TreeOf[] {
   } catch {
     // The proof ends too early.
   }
-  throw new HedgerowError('invalid-proof', 'the commit in a proof is malformed');
+  throw new HedgerowError('invalid-data/proof', 'the commit in a proof is malformed');
 }
 
 /** Reads the trees of a commit. Costs one path of the tree of rows. */

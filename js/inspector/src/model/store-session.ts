@@ -20,7 +20,7 @@ async function branchOf(db: Store, branch: string): Promise<Store> {
   if (branch === MAIN) return db;
   const all = await db.branches.list({ remotes: true });
   if (all.some(({ name }) => name === branch)) return db.branches.open(branch);
-  throw new HedgerowError('branch-not-found', `there is no branch ${branch}`);
+  throw new HedgerowError('not-found/branch', `there is no branch ${branch}`);
 }
 
 const completeOf = (trees: readonly TreeOf[]) =>

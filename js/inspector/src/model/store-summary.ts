@@ -1,7 +1,13 @@
 /** Lists the stores of an origin, and the figures of each that cost little. */
 
 import { open, type Storage } from 'hedgerow';
-import { BRANCH_REF, databaseName, HedgerowError, readSegmentLength } from 'hedgerow/kit';
+import {
+  BRANCH_REF,
+  databaseName,
+  HedgerowError,
+  kindOfError,
+  readSegmentLength,
+} from 'hedgerow/kit';
 import { readOnly } from './read-only-storage.js';
 
 /** The figures of a store in the list. */
@@ -68,6 +74,6 @@ export async function summaryOf(name: string, storage: Storage): Promise<StoreSu
 
 /** Puts an error into words for the page. */
 export function wordsOfError(cause: unknown): string {
-  if (cause instanceof HedgerowError) return `${cause.code}: ${cause.message}`;
+  if (cause instanceof HedgerowError) return `${kindOfError(cause)}: ${cause.message}`;
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -58,12 +58,12 @@ export function previewOf(value: unknown, most = 160): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** Parses a value. Throws `invalid-value` with the fault of the text. */
+/** Parses a value. Throws `invalid-argument/value` with the fault of the text. */
 export function valueFrom(text: string, kind: ValueKind): unknown {
   if (kind === 'bytes') {
     const digits = text.replace(/\s+/g, '');
     if (!/^([0-9a-fA-F]{2})*$/.test(digits)) {
-      throw new HedgerowError('invalid-value', 'bytes are pairs of hexadecimal digits');
+      throw new HedgerowError('invalid-argument/value', 'bytes are pairs of hexadecimal digits');
     }
     return unhex(digits);
   }
@@ -71,7 +71,7 @@ export function valueFrom(text: string, kind: ValueKind): unknown {
     return JSON.parse(text);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new HedgerowError('invalid-value', `not JSON: ${why}`, { cause });
+    throw new HedgerowError('invalid-argument/value', `not JSON: ${why}`, { cause });
   }
 }
 

@@ -1,7 +1,7 @@
 /** Measures calls of handles, from the call to the end of their promise, or of the loop over their rows. */
 
 import type { Store } from 'hedgerow';
-import { HedgerowError } from 'hedgerow/kit';
+import { kindOfError } from 'hedgerow/kit';
 import type { BucketConnection } from 'hedgerow/sync';
 import { replaceMethod } from './replace-method.js';
 import type { Bars, Details } from './timing-recorder.js';
@@ -79,7 +79,7 @@ function aboutOf(first: unknown): Details {
 }
 
 const failureOf = (cause: unknown): Details => ({
-  failed: cause instanceof HedgerowError ? cause.code : String(cause).slice(0, MAX_WORDS),
+  failed: kindOfError(cause) ?? String(cause).slice(0, MAX_WORDS),
 });
 
 /** A function that reports a call which ends now. */

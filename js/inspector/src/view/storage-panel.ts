@@ -1,6 +1,7 @@
 /** Shows the health and figures of a store, the levels of its tree, and how much of each segment is live. */
 
 import type { Health, Stats } from 'hedgerow';
+import { kindOfError } from 'hedgerow/kit';
 import { type LivePart, livePartOf, type SegmentLive } from '../model/live-segment-bytes.js';
 import { countText, shortRoot, sizeText } from '../model/value-text.js';
 import { button, fact, fill, h, tableElement } from './dom.js';
@@ -16,7 +17,7 @@ const share = (part: number, all: number) =>
 function healthFacts({ state, message, cause, isPersistent, usageBytes, quotaBytes }: Health) {
   return [
     fact('Health', h('strong', {}, state), ` ${message}`),
-    cause !== undefined && fact('Cause', `${cause.code}: ${cause.message}`),
+    cause !== undefined && fact('Cause', `${kindOfError(cause)}: ${cause.message}`),
     fact('Persistent', isPersistent === undefined ? 'not told' : isPersistent ? 'yes' : 'no'),
     fact('Origin', `${sizeOr(usageBytes)} of ${sizeOr(quotaBytes)}`),
   ];

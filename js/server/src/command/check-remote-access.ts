@@ -1,5 +1,5 @@
 /** Runs `npx @hedgerow/server check`: shows what a remote grants, and what is missing. */
-import { HedgerowError, sameBytes } from 'hedgerow/kit';
+import { HedgerowError, kindOfError, sameBytes } from 'hedgerow/kit';
 import { hashedName, probeRemote, type Remote } from 'hedgerow/sync';
 import { isFolder, parseArguments, UsageError } from './arguments-and-environment.js';
 import { pageFetch } from './cors-checked-fetch.js';
@@ -62,7 +62,7 @@ async function probeRights(remote: Remote, rights: readonly Right[]): Promise<Fa
     await attempt('read', async () => {
       const found = await remote.get(name);
       if (found !== undefined && sameBytes(found, bytes)) return;
-      throw new HedgerowError('remote', 'what was written is not what is read');
+      throw new HedgerowError('remote/status', 'what was written is not what is read');
     });
     await attempt('apart', () => probeRemote(remote));
     await remote.remove([name]).catch(() => {});
@@ -78,7 +78,7 @@ const listMissingRights = (faults: Faults, rights: readonly Right[]): Right[] =>
 
 function lineOf(right: Right, fault: HedgerowError | undefined, isBucket: boolean): string {
   if (fault === undefined) return `${right.padEnd(7)} yes`;
-  const isDenied = isBucket && fault.code === 'remote-auth';
+  const isDenied = isBucket && fault.code === 'unauthorized';
   return `${right.padEnd(7)} no: ${fault.message}${isDenied ? `: it needs ${PERMISSIONS[right]}` : ''}`;
 }
 
@@ -115,7 +115,7 @@ export async function runCheck(args: readonly string[]): Promise<void> {
   // A write would make the folder.
   if (kind === 'folder' && !(await isFolder(place))) throw new Error(`there is no folder ${place}`);
   await remote.get('hedgerow').catch((cause: HedgerowError) => {
-    if (cause.code === 'offline' || cause.code === 'remote-gone') throw cause;
+    if (cause.code === 'offline' || kindOfError(cause) === 'remote/gone') throw cause;
   });
   const faults = await probeRights(remote, ROLES.collector);
   for (const [right, fault] of faults) console.log(lineOf(right, fault, kind === 'bucket'));

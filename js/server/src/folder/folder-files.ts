@@ -55,7 +55,7 @@ const codeOf = (cause: unknown) => String((cause as { code?: unknown }).code);
 export function fileFault(cause: unknown): unknown {
   if (cause instanceof HedgerowError) return cause;
   if (!DENIED.includes(codeOf(cause))) return remoteFault(`the folder fails: ${cause}`);
-  return new HedgerowError('remote-auth', `the folder refuses it: ${cause}`, { cause });
+  return new HedgerowError('unauthorized', `the folder refuses it: ${cause}`, { cause });
 }
 
 /** Resolves as `promise` does; to `undefined` if it fails with this code of Node. */

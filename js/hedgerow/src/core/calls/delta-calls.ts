@@ -84,7 +84,7 @@ export class DeltaCalls {
     const offset = word(Reply.chunkFaultOffset);
     const [expected, got] = [word(Reply.chunkFaultExpected), word(Reply.chunkFaultGot)];
     const what = describeMalformedChunk(word(Reply.chunkFaultField), offset, expected, got);
-    return new HedgerowError('invalid-delta', `the delta is ${what}`, { offset });
+    return new HedgerowError('invalid-data/delta', `the delta is ${what}`, { offset });
   }
 
   /** Counts the edits of a delta so far, in the reply to a step that needed no segments. */

@@ -47,7 +47,7 @@ export class LazyCloneCalls {
   #check(status: number, what: string): void {
     if (status !== Status.malformed) return;
     const offset = this.#engine.word(Reply.chunkFaultOffset);
-    throw new HedgerowError('invalid-remote', `${what}, byte ${offset}: malformed`, { offset });
+    throw new HedgerowError('remote/data', `${what}, byte ${offset}: malformed`, { offset });
   }
 
   /** Starts to find the internal nodes of the rows at `to` that the rows at `from` do not have. */

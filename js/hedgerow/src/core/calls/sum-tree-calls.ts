@@ -93,13 +93,16 @@ export class SumTreeCalls {
   /** Throws the error of a status. */
   fail(status: number): never {
     if (status === Status.sumOverflow) {
-      throw new HedgerowError('sum-overflow', 'the sum of all leaves would not fit in 64 bits');
+      throw new HedgerowError(
+        'invalid-argument/sum-overflow',
+        'the sum of all leaves would not fit in 64 bits',
+      );
     }
     const reason = REASONS[status];
     if (reason === undefined) return fail(this.#engine, status);
     const [tree, key] = this.#readRefusedRow();
     const message = `the sum tree ${JSON.stringify(tree)} refuses the row ${JSON.stringify(key)}: ${reason}`;
-    throw new HedgerowError('invalid-value', message, { key });
+    throw new HedgerowError('invalid-argument/value', message, { key });
   }
 
   /** Reads the name of the tree and the key of the row in the reply to a refused update. */

@@ -18,11 +18,13 @@ async function compileResponse(response: Response): Promise<WebAssembly.Module> 
   }
 }
 
-/** Compiles the module at `url`. Rejects with `not-loaded` when it does not arrive. */
+/** Compiles the module at `url`. Rejects with `unavailable/not-loaded` when it does not arrive. */
 export async function compileFile(url: URL): Promise<WebAssembly.Module> {
   const response = await part(() => fetch(url));
   const { ok, status } = response;
   if (ok) return compileResponse(response);
   const advice = 'serve the file beside its script';
-  throw new HedgerowError('not-loaded', `${url} answers ${status}: ${advice}`, { status });
+  throw new HedgerowError('unavailable/not-loaded', `${url} answers ${status}: ${advice}`, {
+    status,
+  });
 }

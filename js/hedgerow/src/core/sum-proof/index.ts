@@ -38,7 +38,7 @@ export type SumKey = Uint8Array | string;
  * 2 ** 64 or more on the path, also give `false`.
  *
  * Throws only for malformed arguments: `invalid-argument` for a malformed root, or a claim that is
- * neither `null` nor a value with a sum; `invalid-key` for a malformed key; `invalid-proof` for a
+ * neither `null` nor a value with a sum; `invalid-argument/key` for a malformed key; `invalid-data/proof` for a
  * proof that is not a `Uint8Array`.
  */
 export function verifySumProof(
@@ -92,7 +92,7 @@ function verify(
     else read.push({ key: keyBytes, leaf });
   }
   if (!isByteArray(proof)) {
-    throw new HedgerowError('invalid-proof', `a proof is a Uint8Array, not ${kindOf(proof)}`);
+    throw new HedgerowError('invalid-data/proof', `a proof is a Uint8Array, not ${kindOf(proof)}`);
   }
   return canHold && holds(hash, sum, read, new Siblings(proof, width));
 }

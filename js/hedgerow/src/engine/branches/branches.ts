@@ -1,7 +1,7 @@
 /** Creates, lists and deletes branches of a store. Loaded at first use. */
 
 import { optionsOf } from '../../base/check-options.js';
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { FORMAT } from '../../base/limits.js';
 import { parseRoot } from '../../base/root-hash.js';
@@ -136,7 +136,7 @@ async function moveTo(
 }
 
 function isGone(cause: unknown): boolean {
-  if (cause instanceof HedgerowError && cause.code === 'branch-not-found') return false;
+  if (kindOfError(cause) === 'not-found/branch') return false;
   throw cause;
 }
 

@@ -7,7 +7,7 @@
 import { checkSignal, committing, until } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import { keptValue } from '../../base/check-value.js';
-import { type Conflict, HedgerowError } from '../../base/errors.js';
+import { type Conflict, HedgerowError, kindOfError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { encodeRange } from '../../base/range.js';
 import { sameValue } from '../../base/same-value.js';
@@ -221,7 +221,10 @@ export class ThreeWay {
     checkSignal(this.#job.signal);
     // `runAlone` holds the queue that would start a new instance: waiting for it would never end.
     if (!this.#mayAsk && !engine.isReady) {
-      throw new HedgerowError('crashed', 'the core has crashed, and starts again: try again');
+      throw new HedgerowError(
+        'unavailable/crashed',
+        'the core has crashed, and starts again: try again',
+      );
     }
   }
 
@@ -356,8 +359,8 @@ export class ThreeWay {
 }
 
 /**
- * Returns the resolution of a conflict in the form of a read; throws `invalid-value` for a value that has no stored
- * form.
+ * Returns the resolution of a conflict in the form of a read; throws `invalid-argument/value` for a value that has no
+ * stored form.
  */
 function normal(key: string, resolved: unknown): unknown {
   if (resolved === undefined) return undefined;
@@ -365,9 +368,9 @@ function normal(key: string, resolved: unknown): unknown {
     const kept = keptValue(resolved);
     return typeof kept === 'string' ? JSON.parse(kept) : kept;
   } catch (cause) {
-    const { code, message, pointer } = cause as HedgerowError;
+    const { message, pointer } = cause as HedgerowError;
     const text = `onConflict, of ${JSON.stringify(key)}: ${message}`;
-    throw new HedgerowError(code, text, { cause, pointer });
+    throw new HedgerowError(kindOfError(cause as HedgerowError), text, { cause, pointer });
   }
 }
 

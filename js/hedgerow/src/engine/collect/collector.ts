@@ -1,5 +1,5 @@
 import * as CollectFlag from '../../base/abi/collect-flag.js';
-import { HedgerowError, isMissing } from '../../base/errors.js';
+import { HedgerowError, isMissing, kindOfError } from '../../base/errors.js';
 import { turn } from '../../base/scheduler.js';
 import { later, pause } from '../../base/timeout.js';
 import { cacheStats } from '../../core/calls/segment-calls.js';
@@ -44,7 +44,7 @@ async function idle(): Promise<void> {
 }
 
 function isPassing(cause: unknown): boolean {
-  return isMissing(cause) || (cause instanceof HedgerowError && cause.code === 'conflict');
+  return isMissing(cause) || kindOfError(cause) === 'conflict';
 }
 
 /** Runs the collections of a store: when one is due, and when a caller asks. */
@@ -241,7 +241,7 @@ export class Collector {
   /** Makes the next collection wait until more is stored, so that it does not read the same damage again and again. */
   #noteFailure(cause: unknown): void {
     const { engine } = this.#host;
-    if (!engine.isReady || (cause instanceof HedgerowError && cause.code === 'blocked')) return;
+    if (!engine.isReady || kindOfError(cause) === 'blocked') return;
     this.#before = cacheStats(engine).storedBytes;
     this.#floor = this.#before;
   }

@@ -83,10 +83,10 @@ export class BranchHead implements StoreBranch {
     return this.#isGone;
   }
 
-  /** Throws `branch-not-found` when the branch was deleted. */
+  /** Throws `not-found/branch` when the branch was deleted. */
   checkThere(): void {
     if (!this.#isGone) return;
-    throw new HedgerowError('branch-not-found', `there is no branch ${this.branchName}`);
+    throw new HedgerowError('not-found/branch', `there is no branch ${this.branchName}`);
   }
 
   /** True if other tabs have written recently: see `WriterQueue.isBusy`. */

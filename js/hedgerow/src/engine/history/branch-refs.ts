@@ -39,7 +39,7 @@ export function forkedFrom(
 
 /** Makes the error for a branch that does not exist. */
 export function noBranch(name: string): HedgerowError {
-  return new HedgerowError('branch-not-found', `there is no branch ${name}`);
+  return new HedgerowError('not-found/branch', `there is no branch ${name}`);
 }
 
 /**

@@ -133,7 +133,7 @@ export class Inventory {
       if (name !== FENCE_REF && format > FORMAT) {
         throw format > MAX_FORMAT
           ? new HedgerowError('wrong-key', 'encrypted: open needs `encryption`')
-          : new HedgerowError('unsupported-format', 'written by a newer version: update the app');
+          : new HedgerowError('newer-version/format', 'written by a newer version: update the app');
       }
     }
     const taken = new Map(refs.map((ref) => [ref.name, ref]));

@@ -48,7 +48,8 @@ let verifier: Promise<Host> | undefined;
 
 /**
  * Returns the value that `proof` shows for a key under `root` (a `db.root`), or that the key is absent. Needs no store
- * and no storage. Rejects with `invalid-proof` unless these bytes are the one valid proof of this key under this root.
+ * and no storage. Rejects with `invalid-data/proof` unless these bytes are the one valid proof of this key under this
+ * root.
  *
  * Asynchronous, since the first call compiles the core, and large proofs are verified in slices. Hashes and checks each
  * chunk. A proof has at most 128 MiB.
@@ -72,7 +73,7 @@ export async function verifyRowProof(
   const commitBytes = parseRoot(root);
   const range = encodeProved(keyOrRange);
   if (!isByteArray(proof) || proof.length > MAX_PROOF_BYTES) {
-    throw new HedgerowError('invalid-proof', 'a proof is a Uint8Array of at most 128 MiB');
+    throw new HedgerowError('invalid-data/proof', 'a proof is a Uint8Array of at most 128 MiB');
   }
   verifier ??= Host.alone(0, 8);
   const own = verifier;

@@ -36,7 +36,9 @@ export function checkedAt(
   return { ...checkedCount(call, options, RANGE.ordered), n: Math.min(n, UNLIMITED) };
 }
 
-/** Checks the arguments of `rank`, which counts the rows before one. Throws as `checkedAt`, or `invalid-key`. */
+/**
+ * Checks the arguments of `rank`, which counts the rows before one. Throws as `checkedAt`, or `invalid-argument/key`.
+ */
 export function checkedRank(
   call: string,
   at: string | EntryPosition,

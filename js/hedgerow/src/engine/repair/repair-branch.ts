@@ -15,6 +15,7 @@ import { BRANCH_REF, EMPTY_COMMIT, FORK_REF } from '../history/known-segments-an
 import { writeRefs } from '../history/ref-write.js';
 import {
   type ChunkFault,
+  errorKindOf,
   type Inspection,
   isLoss,
   type Verification,
@@ -179,11 +180,12 @@ export class Repair {
 }
 
 /** Makes the error for a branch without a sound commit. */
-export function toUnsoundError({ code, kind, chunk }: ChunkFault, branch?: string): HedgerowError {
+export function toUnsoundError(fault: ChunkFault, branch?: string): HedgerowError {
+  const { kind, chunk } = fault;
   const newest = `the newest commit${branch === undefined ? '' : ` of the branch ${branch}`}`;
   const what = kind === 'commit' ? newest : `a chunk of ${newest}`;
   const message = `${what} is damaged, and no earlier commit is sound: repair({ salvage: true }) keeps what can be read`;
-  return new HedgerowError(code, message, { chunk });
+  return new HedgerowError(errorKindOf(fault), message, { chunk });
 }
 
 /** Reports whether this fault loses rows. */

@@ -24,7 +24,7 @@ function placeOf({ storage = idb(), encryption }: At): Storage {
   return encryption?.over(storage) ?? storage;
 }
 
-/** As `db.health.verify()`, for a store that does not open. Rejects with `store-not-found` if it does not exist. */
+/** As `db.health.verify()`, for a store that does not open. Rejects with `not-found/store` if it does not exist. */
 export async function verifyUnopened(
   name: string,
   given: VerifyOptions & At = {},
@@ -41,7 +41,7 @@ export async function verifyUnopened(
 }
 
 /**
- * As `db.health.repair()`, for a store that does not open since its newest commit is damaged. Rejects with `store-not-found`
+ * As `db.health.repair()`, for a store that does not open since its newest commit is damaged. Rejects with `not-found/store`
  * if it does not exist.
  */
 export async function repairUnopened(

@@ -72,10 +72,10 @@ export async function repairSegments(
       continue;
     }
     // This is no damage: to cut it out would destroy data of a later version of this library.
-    const later = all.find(({ code }) => code === 'unsupported-format');
+    const later = all.find(({ code }) => code === 'newer-version');
     if (later !== undefined) {
       const message = 'written by a newer version of Hedgerow: update the app';
-      throw new HedgerowError('unsupported-format', message, { chunk: later.chunk });
+      throw new HedgerowError('newer-version/format', message, { chunk: later.chunk });
     }
     if (first === undefined || head === undefined) {
       if (!(await repairOthers(inspection, others, job, done))) continue;

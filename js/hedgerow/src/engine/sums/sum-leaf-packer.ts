@@ -17,7 +17,11 @@ const FULL_BYTES = 256 << 10;
 
 const encoder = new TextEncoder();
 
-function bad(code: 'invalid-key' | 'invalid-value', row: number, what: string): HedgerowError {
+function bad(
+  code: 'invalid-argument/key' | 'invalid-argument/value',
+  row: number,
+  what: string,
+): HedgerowError {
   return new HedgerowError(code, `leaf ${row}: ${what}`, { row });
 }
 
@@ -53,7 +57,7 @@ export class LeafPacker {
   key(key: SumKey): void {
     const isText = typeof key === 'string';
     if (isText ? !isWellFormed(key) : !isByteArray(key) || key.length !== KEY_BYTES) {
-      throw bad('invalid-key', this.leaves, 'a key is 32 bytes, or a text');
+      throw bad('invalid-argument/key', this.leaves, 'a key is 32 bytes, or a text');
     }
     const keyBytes = isText ? encoder.encode(key) : key;
     this.#reserve(4 + keyBytes.length);
@@ -62,13 +66,17 @@ export class LeafPacker {
     this.#length += 4 + keyBytes.length;
   }
 
-  /** Adds a leaf to put. Throws `invalid-key` or `invalid-value`. */
+  /** Adds a leaf to put. Throws `invalid-argument/key` or `invalid-argument/value`. */
   put({ key, value, sum }: SumItem): void {
     if (typeof sum !== 'bigint' || sum < 0n || sum > MAX_SUM) {
-      throw bad('invalid-value', this.leaves, 'its sum is no bigint from 0 to 2^64 - 1');
+      throw bad('invalid-argument/value', this.leaves, 'its sum is no bigint from 0 to 2^64 - 1');
     }
     if (!isByteArray(value) || value.length > MAX_SUM_VALUE_BYTES) {
-      throw bad('invalid-value', this.leaves, 'its value is no Uint8Array of at most 1 MiB');
+      throw bad(
+        'invalid-argument/value',
+        this.leaves,
+        'its value is no Uint8Array of at most 1 MiB',
+      );
     }
     this.key(key);
     this.#reserve(12 + value.length);
@@ -79,7 +87,7 @@ export class LeafPacker {
     this.leaves += 1;
   }
 
-  /** Adds a key to delete. Throws `invalid-key`. */
+  /** Adds a key to delete. Throws `invalid-argument/key`. */
   delete(key: SumKey): void {
     this.key(key);
     this.#reserve(12);
@@ -133,13 +141,13 @@ function wholeOf(sum: unknown, row: number): bigint {
   if (typeof sum === 'bigint') return sum;
   if (typeof sum === 'number' && Number.isSafeInteger(sum)) return BigInt(sum);
   if (typeof sum === 'string' && /^\d{1,20}$/.test(sum)) return BigInt(sum);
-  throw bad('invalid-value', row, 'its sum is no whole number');
+  throw bad('invalid-argument/value', row, 'its sum is no whole number');
 }
 
 /** Returns bytes as they are; for any other value its JSON text, as in trees that follow rows. */
 function bytesOf(value: unknown, row: number): Uint8Array {
   if (isByteArray(value)) return value;
   const text = JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
-  if (text === undefined) throw bad('invalid-value', row, 'it has no value');
+  if (text === undefined) throw bad('invalid-argument/value', row, 'it has no value');
   return encoder.encode(text);
 }

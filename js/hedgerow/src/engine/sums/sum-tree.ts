@@ -104,8 +104,8 @@ export class SumTree {
   }
 
   /**
-   * Puts many leaves in one commit, or no leaf at all. The last of equal keys wins. Rejects with `sum-overflow` when
-   * the sum of all leaves would not fit in 64 bits.
+   * Puts many leaves in one commit, or no leaf at all. The last of equal keys wins. Rejects with
+   * `invalid-argument/sum-overflow` when the sum of all leaves would not fit in 64 bits.
    */
   async putMany<Row = SumItem>(
     source: Source<Row>,

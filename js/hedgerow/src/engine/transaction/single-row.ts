@@ -70,7 +70,7 @@ function merging(key: string, { value, unset }: CapturedValue): Change {
   return (row = {}) => {
     if (!isPlain(row)) {
       const message = `the row ${JSON.stringify(key)} is no object: update it by a function`;
-      throw new HedgerowError('invalid-value', message, { key });
+      throw new HedgerowError('invalid-argument/value', message, { key });
     }
     const merged: Record<string, unknown> = { ...row, ...members };
     for (const name of unset) delete merged[name];

@@ -173,8 +173,8 @@ export class Transaction {
   }
 
   /**
-   * Puts one row when the transaction commits. Takes and checks the value in its current form: throws `invalid-key` or
-   * `invalid-value`.
+   * Puts one row when the transaction commits. Takes and checks the value in its current form: throws
+   * `invalid-argument/key` or `invalid-argument/value`.
    */
   put(key: string, value: unknown): void {
     this.#run.check();

@@ -48,7 +48,9 @@ const MAX_NAME_BYTES = 8192;
 export interface ByteInput {
   /** The offset of the next byte. */
   readonly at: number;
-  /** Reads the next `length` bytes into a buffer of their own; rejects with `invalid-export` if there are fewer. */
+  /**
+   * Reads the next `length` bytes into a buffer of their own; rejects with `invalid-data/export` if there are fewer.
+   */
   take(length: number): Promise<Uint8Array>;
 }
 
@@ -60,7 +62,7 @@ export type Frame =
 
 /** Makes the error for bytes that are no export, or a damaged one. */
 export function invalid(what: string, offset: number): HedgerowError {
-  return new HedgerowError('invalid-export', `byte ${offset}: ${what}`, { offset });
+  return new HedgerowError('invalid-data/export', `byte ${offset}: ${what}`, { offset });
 }
 
 function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
@@ -120,7 +122,7 @@ async function headerFrom(source: ByteInput, magic: Uint8Array): Promise<Header>
   const version = fixed[0] as number;
   if (version > EXPORT_FORMAT) {
     throw new HedgerowError(
-      'unsupported-format',
+      'newer-version/format',
       `the export was written by a newer version of Hedgerow: update the app (format ${version})`,
     );
   }
@@ -217,7 +219,7 @@ async function readTable(
   const version = fixed[4] as number;
   if (version > FORMAT) {
     throw new HedgerowError(
-      'unsupported-format',
+      'newer-version/format',
       `the export was written by a newer version of Hedgerow: update the app (table format ${version})`,
     );
   }

@@ -12,7 +12,7 @@ import { checkSignal, committing, until } from '../../base/abort-signal.js';
 import type { ByteSource } from '../../base/byte-source.js';
 import { notify } from '../../base/call-callback-safely.js';
 import { checkStoreName } from '../../base/check-options.js';
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { FORMAT } from '../../base/limits.js';
 import { isRevoked } from '../../base/runtime-type-checks.js';
@@ -30,7 +30,7 @@ import { firstGeneration } from '../history/branch-refs.js';
 import { endCollections } from '../history/garbage-collection-fence.js';
 import { BRANCH_REF, EMPTY_COMMIT, IMPORT_REF, REF } from '../history/known-segments-and-refs.js';
 import { checkFormat } from '../verify/check-format.js';
-import { Inspection } from '../verify/verify-commit.js';
+import { errorKindOf, Inspection } from '../verify/verify-commit.js';
 import { ByteReader } from './byte-reader.js';
 import { holding, rootsOf } from './export.js';
 import { type Header, invalid, readFrame, readHeader } from './format.js';
@@ -274,9 +274,9 @@ class Import {
       });
       const [first] = verification.faults;
       if (first !== undefined) {
-        const { code, chunk, kind } = first;
+        const { chunk, kind } = first;
         const what = kind === 'form' ? 'in the form that this library writes' : 'whole';
-        throw new HedgerowError(code, `the export is not ${what}`, { chunk });
+        throw new HedgerowError(errorKindOf(first), `the export is not ${what}`, { chunk });
       }
       if (nth === 0) this.#rows = verification.rows;
     }
@@ -371,6 +371,6 @@ function movesOf(header: Header, refs: ReadonlyMap<string, Ref>): RefMove[] {
 
 /** Reports whether the export is at fault, instead of storage or the caller. */
 function isRefusal(cause: unknown): boolean {
-  const codes: readonly unknown[] = ['corrupt-chunk', 'missing-chunk', 'unsupported-format'];
-  return cause instanceof HedgerowError && codes.includes(cause.code);
+  const codes: readonly unknown[] = ['corrupt-chunk', 'missing-chunk', 'newer-version/format'];
+  return codes.includes(kindOfError(cause));
 }

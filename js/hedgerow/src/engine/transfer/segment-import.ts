@@ -131,7 +131,7 @@ export class SegmentImport {
   ): Promise<void> {
     if (!this.has(tableBytes)) {
       if (this.#nextId === this.#firstId + SEGMENTS_PER_WRITER) {
-        throw new HedgerowError('invalid-export', `more than ${SEGMENTS_PER_WRITER} segments`);
+        throw new HedgerowError('invalid-data/export', `more than ${SEGMENTS_PER_WRITER} segments`);
       }
       // A copy, since storage keeps the bytes that it gets.
       this.#know(new Uint8Array(tableBytes));

@@ -26,7 +26,7 @@ export async function checkIndex(
   const op = checks.checkIndex(view, nth, new Uint8Array(random.buffer));
   if (op === undefined) {
     throw new HedgerowError(
-      'unsupported-format',
+      'newer-version/format',
       'an index was written by a newer version of Hedgerow: update the app',
     );
   }

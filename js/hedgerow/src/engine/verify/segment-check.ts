@@ -1,5 +1,5 @@
 /** Reads segments, and records the ones that do not match their tables. */
-import { HedgerowError } from '../../base/errors.js';
+import { kindOfError } from '../../base/errors.js';
 import {
   cutSegment,
   type SegmentRequest,
@@ -65,5 +65,5 @@ export function checking(
 }
 
 function isUnreadable(cause: unknown): boolean {
-  return cause instanceof HedgerowError && cause.code === 'storage';
+  return kindOfError(cause) === 'unavailable/storage';
 }

@@ -9,7 +9,7 @@ import * as Level from '../../base/abi/fault-level.js';
 import * as Status from '../../base/abi/status.js';
 import { checkSignal } from '../../base/abort-signal.js';
 import { notify } from '../../base/call-callback-safely.js';
-import type { HedgerowError } from '../../base/errors.js';
+import type { ErrorKind, HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import type { KeyRange } from '../../base/range.js';
 import { turn } from '../../base/scheduler.js';
@@ -36,8 +36,8 @@ export type { SegmentFault } from './segment-check.js';
 
 /** A chunk that cannot be read, and the losses; or a chunk that is not in its form. */
 export interface ChunkFault {
-  /** `unsupported-format` for a chunk that a later version of this library has written. */
-  readonly code: 'corrupt-chunk' | 'missing-chunk' | 'unsupported-format';
+  /** `newer-version` for a chunk that a later version of this library has written. */
+  readonly code: 'corrupt-chunk' | 'missing-chunk' | 'newer-version';
   /** The hash of the chunk, in hexadecimal. */
   readonly chunk: string;
   /**
@@ -334,10 +334,14 @@ export function isChunkFault(cause: unknown): boolean {
 
 /** Returns the code of an error, if it is the fault of a chunk. */
 function faultCode(cause: unknown): ChunkFault['code'] | undefined {
-  const { code } = cause as HedgerowError;
-  const isFault =
-    code === 'corrupt-chunk' || code === 'missing-chunk' || code === 'unsupported-format';
-  return isFault ? code : undefined;
+  const { code, detail } = cause as HedgerowError;
+  if (code === 'newer-version') return detail === 'format' ? code : undefined;
+  return code === 'corrupt-chunk' || code === 'missing-chunk' ? code : undefined;
+}
+
+/** Returns the kind of the error of a fault. */
+export function errorKindOf({ code }: ChunkFault): ErrorKind {
+  return code === 'newer-version' ? 'newer-version/format' : code;
 }
 
 /** Returns the fault of a chunk of an index: it covers entries, not rows. */
@@ -347,7 +351,7 @@ function ofIndex({ code, chunk, level }: ChunkFault): ChunkFault {
 
 const CODES = new Map<unknown, ChunkFault['code']>([
   [Status.missingChunk, 'missing-chunk'],
-  [Status.unsupportedFormat, 'unsupported-format'],
+  [Status.unsupportedFormat, 'newer-version'],
 ]);
 
 function faultsOf(members: readonly unknown[]): ChunkFault[] {

@@ -2,7 +2,7 @@
 
 import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { encodeRange } from '../../base/range.js';
 import { diffViews } from '../../core/calls/read-calls.js';
 import type { Op } from '../../core/engine.js';
@@ -115,7 +115,7 @@ async function hasSoundRows(
     return true;
   } catch (cause) {
     // A diff cannot distinguish chunks at the remote of a lazy clone from missing ones; a verification can.
-    const isFar = cause instanceof HedgerowError && cause.code === 'offline';
+    const isFar = kindOfError(cause) === 'offline';
     if (isFar || isChunkFault(cause)) return false;
     throw cause;
   } finally {

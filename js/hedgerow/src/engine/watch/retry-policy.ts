@@ -1,10 +1,10 @@
-import { HedgerowError } from '../../base/errors.js';
+import { type ErrorKind, HedgerowError, kindOfError } from '../../base/errors.js';
 
 /** Milliseconds before each retry: five tries in all, within 7.5 seconds. */
 const DELAYS_MS = [500, 1000, 2000, 4000] as const;
 /** The number of traps in a row that ends the tries. After a trap the next try comes at once, in a new instance. */
 const MAX_TRAPS = 3;
-const TRAPS: ReadonlySet<string> = new Set(['crashed', 'out-of-memory']);
+const TRAPS: ReadonlySet<ErrorKind> = new Set(['unavailable/crashed', 'out-of-memory']);
 
 /** Counts the failures of a read, and decides when to give up. */
 export class Tries {
@@ -14,7 +14,7 @@ export class Tries {
   /** Returns the milliseconds from a failure to the next try; `undefined` to give up. */
   delayAfter(cause: unknown): number | undefined {
     if (!(cause instanceof HedgerowError)) return undefined;
-    if (TRAPS.has(cause.code)) return this.#traps + 1 < MAX_TRAPS ? 0 : undefined;
+    if (TRAPS.has(kindOfError(cause))) return this.#traps + 1 < MAX_TRAPS ? 0 : undefined;
     return cause.retryable ? DELAYS_MS[this.#failures] : undefined;
   }
 

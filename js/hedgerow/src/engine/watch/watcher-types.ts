@@ -14,7 +14,7 @@ export interface WatchOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * Called once, when the watch ends because it can report no more changes: they are damaged or lost, storage could not
-   * be read in five tries within 7.5 seconds, the branch was deleted (`branch-not-found`), or the store was deleted or
+   * be read in five tries within 7.5 seconds, the branch was deleted (`not-found/branch`), or the store was deleted or
    * closed (`closed`). To go on, watch again and read all shown rows again. Without `onError` the error is reported
    * like an uncaught one, unless its cause is `close()` of the handle.
    */

@@ -329,7 +329,10 @@ export class Ingest implements PipedChange {
   ): Promise<boolean> {
     // If other tabs no longer see a hold, its chunks may have been collected.
     if (this.#holds.some(({ isSeen }) => isSeen === false)) {
-      throw new HedgerowError('disconnected', 'the browser has suspended the page: try again');
+      throw new HedgerowError(
+        'unavailable/disconnected',
+        'the browser has suspended the page: try again',
+      );
     }
     const undo = committing(this.#signal);
     let isKept = false;

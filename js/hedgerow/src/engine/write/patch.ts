@@ -58,6 +58,6 @@ export async function applyPatch(
     if (!(cause instanceof HedgerowError) || cause.row === undefined) throw cause;
     const { row, offset, pointer } = cause;
     const message = `operation ${row}: ${cause.message}`;
-    throw new HedgerowError('invalid-patch', message, { cause, row, offset, pointer });
+    throw new HedgerowError('invalid-data/patch', message, { cause, row, offset, pointer });
   }
 }

@@ -117,8 +117,8 @@ export class RowGatherer<Row> {
     // Refuse a third member: it would be lost.
     if (isArray && row.length <= 2) return [row[0], row[1]];
     const [code, what] = isArray
-      ? (['invalid-row', `an array of ${row.length}`] as const)
-      : (['invalid-key', kindOf(row)] as const);
+      ? (['invalid-data/row', `an array of ${row.length}`] as const)
+      : (['invalid-argument/key', kindOf(row)] as const);
     throw new HedgerowError(code, `row ${at}: not [key, value] but ${what}`, { row: at });
   }
 
@@ -147,7 +147,9 @@ export class RowGatherer<Row> {
       if (cause instanceof HedgerowError) throw cause;
       // Find the failed row, and report it.
       this.#check(stringify);
-      throw new HedgerowError('invalid-value', 'JSON cannot hold these rows together', { cause });
+      throw new HedgerowError('invalid-argument/value', 'JSON cannot hold these rows together', {
+        cause,
+      });
     }
   }
 

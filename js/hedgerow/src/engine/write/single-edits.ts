@@ -1,6 +1,6 @@
 import { committing } from '../../base/abort-signal.js';
 import { isBytes, stringify } from '../../base/check-value.js';
-import { HedgerowError, isRefusal } from '../../base/errors.js';
+import { HedgerowError, isRefusal, kindOfError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
 import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
@@ -148,7 +148,7 @@ export class SingleEdits {
       if (isRefusal(cause) && row >= 0) {
         // Remove the position: the caller of a single put does not know it.
         const message = cause.message.replace(/^row \d+: /, '');
-        edits[row]?.reject(new HedgerowError(cause.code, message, { cause, key }));
+        edits[row]?.reject(new HedgerowError(kindOfError(cause), message, { cause, key }));
         return this.#commitAll(edits.filter((_, at) => at !== row));
       }
       if (!isRefusal(cause) || edits.length === 1) {

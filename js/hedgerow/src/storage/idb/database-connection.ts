@@ -160,7 +160,7 @@ export class DatabaseConnection {
       if (db === undefined) {
         throw purpose !== 'again'
           ? buildBlockedError()
-          : new HedgerowError('disconnected', 'IndexedDB does not answer: try again');
+          : new HedgerowError('unavailable/disconnected', 'IndexedDB does not answer: try again');
       }
       const identity = identityOf(db);
       this.#identity ??= identity;
@@ -171,7 +171,7 @@ export class DatabaseConnection {
       throw new HedgerowError('closed', DELETED);
     } catch (cause) {
       if (missing && purpose === 'find') {
-        throw new HedgerowError('store-not-found', `there is no store ${this.#name}`);
+        throw new HedgerowError('not-found/store', `there is no store ${this.#name}`);
       }
       if (missing) this.#handleGone();
       this.#check();

@@ -2,7 +2,7 @@
  * Turns each failure of IndexedDB into a `HedgerowError`, by its text, which begins with its name: an error of another
  * realm, such as a frame, is no `DOMException` of this one.
  */
-import { type ErrorCode, HedgerowError } from '../../base/errors.js';
+import { type ErrorKind, HedgerowError } from '../../base/errors.js';
 
 /**
  * Returns whether a new opening of the database may help: the connection is closed, its transactions were aborted, not
@@ -41,16 +41,16 @@ export function atOpening(failure: HedgerowError): HedgerowError {
 export function toIdbError(cause: unknown): HedgerowError {
   if (cause instanceof HedgerowError) return cause;
   const text = String(cause);
-  const toError = (code: ErrorCode, message: string) => new HedgerowError(code, message, { cause });
+  const toError = (kind: ErrorKind, message: string) => new HedgerowError(kind, message, { cause });
   if (isLost(cause) && /^(?!Unknown)|connection|lost/i.test(text)) {
-    return toError('disconnected', 'the connection to IndexedDB was lost');
+    return toError('unavailable/disconnected', 'the connection to IndexedDB was lost');
   }
   // In a frame of another site, if the user blocks cookies of other sites, Chromium answers with an `UnknownError`:
   // `The user denied permission to access the database.`
   if (/^Security|denied perm/.test(text)) return buildDeniedError(cause);
   if (/^Quota/.test(text)) return toError('quota-exceeded', 'no space left for this origin');
   if (/^Version/.test(text)) {
-    return toError('unsupported-format', 'written by a newer version: update the app');
+    return toError('newer-version/format', 'written by a newer version: update the app');
   }
-  return toError('storage', `IndexedDB failed: ${text}`);
+  return toError('unavailable/storage', `IndexedDB failed: ${text}`);
 }

@@ -129,7 +129,7 @@ export function isWhole(value: unknown): value is number {
 
 /** Builds the error for a record that no writer of Hedgerow made. */
 export function buildMalformedError(what: string): HedgerowError {
-  return new HedgerowError('storage', `a stored record is malformed: ${what}`);
+  return new HedgerowError('unavailable/storage', `a stored record is malformed: ${what}`);
 }
 
 /** Returns the bytes of a record. Throws if there are fewer than `least`. */

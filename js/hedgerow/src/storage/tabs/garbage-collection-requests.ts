@@ -1,4 +1,4 @@
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { MAX_SILENCE_MS } from '../../base/limits.js';
 import { uniqueName } from '../../base/locks.js';
 import { afterAwake } from '../../base/timeout.js';
@@ -38,8 +38,8 @@ export class CollectRequests {
     collecting.then(
       (result) => this.#tabs.tell({ is: 'collected', asker, result }),
       (cause: unknown) => {
-        const code = cause instanceof HedgerowError ? cause.code : 'storage';
-        this.#tabs.tell({ is: 'failed', asker, code });
+        const kind = kindOfError(cause) ?? 'unavailable/storage';
+        this.#tabs.tell({ is: 'failed', asker, kind });
       },
     );
   }
@@ -62,7 +62,7 @@ export class CollectRequests {
           else if (message.is === 'failed') {
             reject(
               new HedgerowError(
-                message.code,
+                message.kind,
                 'the tab that compacts the store failed: see its stats().compactFailure',
               ),
             );

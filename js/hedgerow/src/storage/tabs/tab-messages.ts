@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../base/errors.js';
+import type { ErrorKind } from '../../base/errors.js';
 
 /** The reactions of a handle to messages of other tabs, and to suspensions of its page. */
 export interface TabEvents {
@@ -24,7 +24,7 @@ export type AskedMessage = { readonly asker: string } & (
   | { readonly is: 'collect'; readonly isFull: boolean }
   | { readonly is: 'collecting' }
   | { readonly is: 'collected'; readonly result: unknown }
-  | { readonly is: 'failed'; readonly code: ErrorCode }
+  | { readonly is: 'failed'; readonly kind: ErrorKind }
 );
 
 type Message =

@@ -13,7 +13,8 @@ export type { KeyRange } from '../../base/range.js';
 export type { Scalar } from '../../core/indexes/scalar.js';
 
 /**
- * Encodes a list of values as a key. Throws `invalid-key` if a value is no scalar, or the key has more than 1024 bytes.
+ * Encodes a list of values as a key. Throws `invalid-argument/key` if a value is no scalar, or the key has more than
+ * 1024 bytes.
  */
 export function encodeKey(parts: readonly Scalar[]): string {
   if (!isList(parts)) throw makeKeyError(`encodeKey takes a list of values, not ${kindOf(parts)}`);
@@ -32,7 +33,7 @@ export function encodeKey(parts: readonly Scalar[]): string {
   return key;
 }
 
-/** Returns the values of a key. Throws `invalid-key` for text that `encodeKey` does not return. */
+/** Returns the values of a key. Throws `invalid-argument/key` for text that `encodeKey` does not return. */
 export function decodeKey(key: string): Scalar[] {
   checkKey(key);
   const parts: Scalar[] = [];
@@ -52,9 +53,9 @@ export function decodeKey(key: string): Scalar[] {
 }
 
 /**
- * Returns the range of all keys that begin with these values: `db.scan(keyRange([2024]))`. Add
- * `gt: encodeKey([2024, 'ada'])` and the like for a part of them. Throws `invalid-key`, also for an empty list, which
- * would mean all keys.
+ * Returns the range of all keys that begin with these values: `db.scan(keyRange([2024]))`. Add `gt: encodeKey([2024,
+ * 'ada'])` and the like for a part of them. Throws `invalid-argument/key`, also for an empty list, which would mean all
+ * keys.
  */
 export function keyRange(parts: readonly Scalar[]): KeyRange & { readonly prefix: string } {
   // No encoded value is the beginning of another.
@@ -66,7 +67,7 @@ export function keyRange(parts: readonly Scalar[]): KeyRange & { readonly prefix
 const encodePart = (part: unknown) => (part === null ? Tag.null : encodeScalar(part));
 
 function makeKeyError(message: string): HedgerowError {
-  return new HedgerowError('invalid-key', message);
+  return new HedgerowError('invalid-argument/key', message);
 }
 
 function describePart(part: unknown): string {

@@ -1,7 +1,7 @@
 /** Loads many rows of a table. */
 
 import { type ByteSource, isPart } from '../../base/byte-source.js';
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { LOOK } from '../../base/internal-symbols.js';
 import { isList, isRevoked } from '../../base/runtime-type-checks.js';
 import type { IngestResult, Progress } from '../../engine/write/ingest.js';
@@ -86,8 +86,8 @@ function fractions(
 /** Returns the error of a refused row, with its position. */
 function errorOf(spec: Spec, row: unknown, at: number, cause: unknown): unknown {
   if (!(cause instanceof HedgerowError)) return cause;
-  const { code, message, pointer, issues } = cause;
-  const positioned = new HedgerowError(code, `row ${at}: ${message}`, {
+  const { message, pointer, issues } = cause;
+  const positioned = new HedgerowError(kindOfError(cause), `row ${at}: ${message}`, {
     cause,
     pointer,
     issues,

@@ -12,6 +12,6 @@ export const CHECKED_ROWS: RowFormat = {
     const loss = lossOf(row);
     if (loss === undefined) return row;
     const { what, pointer } = loss;
-    throw new HedgerowError('invalid-value', what, { pointer });
+    throw new HedgerowError('invalid-argument/value', what, { pointer });
   },
 };

@@ -38,7 +38,7 @@ export async function updateTableRow(
 
 /**
  * Returns the stored value of the row that a change makes of `row`. A function that returns `undefined` leaves the row
- * as it is; it must not change the row in place. Throws `invalid-value` if the key would change.
+ * as it is; it must not change the row in place. Throws `invalid-argument/value` if the key would change.
  */
 async function changedValue(spec: Spec, key: string, row: Row, change: RowEdit): Promise<unknown> {
   const isFunction = typeof change === 'function';
@@ -46,14 +46,14 @@ async function changedValue(spec: Spec, key: string, row: Row, change: RowEdit):
   const stored = encodeTableRow(spec, made);
   if (stored.key === key) return stored.value;
   const message = 'an update cannot change the key: delete the row, and put another';
-  throw new HedgerowError('invalid-value', message, { pointer: '' });
+  throw new HedgerowError('invalid-argument/value', message, { pointer: '' });
 }
 
 function mergeRow(spec: Spec, row: Row, change: Row): Row {
   const version = versionOf(change) ?? spec.version;
   if (version < spec.version) {
     const message = `the members are of version ${version}, and the row has ${spec.version}: put a whole row`;
-    throw new HedgerowError('invalid-value', message, { pointer: pointerTo(VERSION) });
+    throw new HedgerowError('invalid-argument/value', message, { pointer: pointerTo(VERSION) });
   }
   const all: Row = { ...row, ...change };
   for (const [name, value] of Object.entries(change)) if (value === undefined) delete all[name];

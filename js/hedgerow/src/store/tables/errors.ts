@@ -1,20 +1,20 @@
 /** Errors that name the table, and the key, of the row at fault. */
 
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { kindOf } from '../../base/runtime-type-checks.js';
 
 /** The codes of errors in arguments and rows. Other errors have facts of their own, and no table is at fault. */
-const CODES = /^(invalid-(key|value|row|argument|patch)|newer-version|sum-overflow)$/;
+const KINDS = /^(invalid-(argument|data\/(row|patch))|newer-version\/schema)/;
 
 const LONGEST_SHOWN = 60;
 
 /** Adds the table, and the key as calls take it, to the error of a row. Returns other errors as they are. */
 export function namedError(cause: unknown, table: string, key?: unknown): unknown {
-  if (!(cause instanceof HedgerowError) || !CODES.test(cause.code)) return cause;
+  if (!(cause instanceof HedgerowError) || !KINDS.test(kindOfError(cause))) return cause;
   if (cause.table !== undefined) return cause;
-  const { code, message, pointer, row, offset, issues } = cause;
+  const { message, pointer, row, offset, issues } = cause;
   const shown = key === undefined ? '' : ` ${describeKey(key)}`;
-  return new HedgerowError(code, `${table}${shown}: ${message}`, {
+  return new HedgerowError(kindOfError(cause), `${table}${shown}: ${message}`, {
     cause: cause.cause ?? cause,
     table,
     key: key === undefined ? cause.key : keyText(key),

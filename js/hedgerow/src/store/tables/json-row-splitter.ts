@@ -41,7 +41,8 @@ export class JsonRowSplitter {
   }
 
   /**
-   * Returns the rows that have ended since the last call. Throws `invalid-row` after the rows before a malformed one.
+   * Returns the rows that have ended since the last call. Throws `invalid-data/row` after the rows before a malformed
+   * one.
    */
   take(): unknown[] {
     const rows = this.#rows;
@@ -90,7 +91,7 @@ export class JsonRowSplitter {
 
   #refuse(what: string, cause?: unknown): void {
     const row = this.#taken + this.#rows.length;
-    this.#fault = new HedgerowError('invalid-row', `row ${row}: ${what}`, { row, cause });
+    this.#fault = new HedgerowError('invalid-data/row', `row ${row}: ${what}`, { row, cause });
   }
 
   /** Finds the format of the bytes, if it is not known yet; returns where they go on. */

@@ -8,8 +8,8 @@ const TOLD = new RegExp(`"${VERSION}"\\s*:\\s*([0-9]+)`);
 const MOST = 64;
 
 /**
- * Makes a function that takes the bytes of a load in parts, and throws `newer-version` if a row is newer than the
- * table.
+ * Makes a function that takes the bytes of a load in parts, and throws `newer-version/schema` if a row is newer than
+ * the table.
  */
 export function makeVersionCheck(spec: Spec): (bytes: Uint8Array) => void {
   const decoder = new TextDecoder();

@@ -11,7 +11,7 @@ export type Row = Record<string, unknown>;
 export interface RowFormat {
   /** Whether the store keeps rows as they are. */
   readonly isPlain: boolean;
-  /** Makes the stored value of a row. Throws `invalid-value`. */
+  /** Makes the stored value of a row. Throws `invalid-argument/value`. */
   encode(row: Row): unknown;
   decode(stored: unknown): Row;
   /** Returns the form of a member in a column. The form of a text begins with the form of its beginning. */
@@ -51,10 +51,14 @@ export function keptOf(table: string, values: unknown, ways: FormatModules): Row
   return { ...JSON_ROWS, isPlain: false, encode, decode };
 }
 
-/** Throws `invalid-value` unless a row is a plain object, as far as a quick check shows. */
+/** Throws `invalid-argument/value` unless a row is a plain object, as far as a quick check shows. */
 export function checkRow(row: unknown): asserts row is Record<string, unknown> {
   if (typeof row === 'object' && row !== null && !isRevoked(row) && !Array.isArray(row)) return;
-  throw new HedgerowError('invalid-value', `a row of a table is an object, not ${kindOf(row)}`, {
-    pointer: '',
-  });
+  throw new HedgerowError(
+    'invalid-argument/value',
+    `a row of a table is an object, not ${kindOf(row)}`,
+    {
+      pointer: '',
+    },
+  );
 }

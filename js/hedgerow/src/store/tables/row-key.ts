@@ -15,16 +15,16 @@ export interface RowKeys {
   readonly columns: readonly string[];
   /** Whether the key is its one member as it is. */
   readonly isPlain: boolean;
-  /** Returns the key of a row in the store; throws `invalid-key`. */
+  /** Returns the key of a row in the store; throws `invalid-argument/key`. */
   ofRow(row: Record<string, unknown>): string;
-  /** Returns the key in the store for the key of a call; throws `invalid-key`. */
+  /** Returns the key in the store for the key of a call; throws `invalid-argument/key`. */
   of(key: unknown): string;
   /** Returns the keys of a range of columns, as an index of these columns has them. */
   range(range: Omit<IndexRange, 'index'>): KeyRange;
 }
 
 function refuse(message: string, pointer?: string): never {
-  throw new HedgerowError('invalid-key', message, { pointer });
+  throw new HedgerowError('invalid-argument/key', message, { pointer });
 }
 
 /** Makes keys under `prefix` that are the member `name` of rows as it is, a string. */

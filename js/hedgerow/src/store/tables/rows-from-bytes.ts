@@ -38,7 +38,7 @@ export class RowsIn {
     this.#at = 0;
   }
 
-  /** Whether there is a row to take; if not, it needs more bytes, unless they have ended. Throws `invalid-row`. */
+  /** Whether there is a row to take; if not, it needs more bytes, unless they have ended. Throws `invalid-data/row`. */
   get hasRow(): boolean {
     while (this.#next >= this.#rows.length) {
       this.#rows = this.#cutter.take();

@@ -154,7 +154,7 @@ export class Spec {
 
   /**
    * Checks a row, and makes its key and its stored value. Brings a row forward if it names a lower version. Throws
-   * `invalid-value`, `invalid-key` and `newer-version`.
+   * `invalid-argument/value`, `invalid-argument/key` and `newer-version/schema`.
    */
   encode(given: unknown): EncodedRow {
     const from = versionOf(given);
@@ -180,12 +180,12 @@ export class Spec {
       return { ...value, [VERSION]: this.version };
     }
     const message = `values.encode must make an object, not ${kindOf(value)}: it gets the version of the row`;
-    throw new HedgerowError('invalid-value', message, { pointer: '' });
+    throw new HedgerowError('invalid-argument/value', message, { pointer: '' });
   }
 
   /**
-   * Makes the row of a stored value, brought forward if it has a lower version. Throws `newer-version` and
-   * `invalid-value`.
+   * Makes the row of a stored value, brought forward if it has a lower version. Throws `newer-version/schema` and
+   * `invalid-argument/value`.
    */
   readonly decode = (stored: unknown): Row => {
     try {
@@ -210,12 +210,12 @@ export class Spec {
     return this.#bringRow(this.kept.decode(omitVersion(stored)), versionOf(stored) ?? 1);
   }
 
-  /** Throws `newer-version` if a version is above the version of the table. */
+  /** Throws `newer-version/schema` if a version is above the version of the table. */
   checkKnown(version: number): void {
     if (version <= this.version) return;
     this.onNewer?.(version);
     const message = `its form is of version ${version}, and this app knows ${this.version}: load the newer app`;
-    throw new HedgerowError('newer-version', message);
+    throw new HedgerowError('newer-version/schema', message);
   }
 
   /**
@@ -234,7 +234,7 @@ export class Spec {
   #bringRow(row: Row, from: number): NewestRow {
     if (this.#forward !== undefined) return this.#forward(this, row, from);
     // No version is below 1.
-    throw new HedgerowError('invalid-value', `there is no version ${from}`);
+    throw new HedgerowError('invalid-argument/value', `there is no version ${from}`);
   }
 
   /** Returns the key of a row as calls take it, as far as the row has it. For errors. */
@@ -249,15 +249,21 @@ export class Spec {
   }
 }
 
-/** Returns the version that a stored value names, or `undefined`. Throws `invalid-value` for a malformed one. */
+/**
+ * Returns the version that a stored value names, or `undefined`. Throws `invalid-argument/value` for a malformed one.
+ */
 export function versionOf(stored: unknown): number | undefined {
   const version = memberOf(stored, VERSION);
   if (version === undefined) return undefined;
   if (Number.isSafeInteger(version) && (version as number) >= 1) return version as number;
   const shown = typeof version === 'number' ? version : kindOf(version);
-  throw new HedgerowError('invalid-value', `${VERSION} of a stored row is no version: ${shown}`, {
-    pointer: VERSION_POINTER,
-  });
+  throw new HedgerowError(
+    'invalid-argument/value',
+    `${VERSION} of a stored row is no version: ${shown}`,
+    {
+      pointer: VERSION_POINTER,
+    },
+  );
 }
 
 /** Returns a row without its version. */
@@ -270,7 +276,7 @@ function omitVersion(row: unknown): unknown {
 function checkUnversioned(row: object): void {
   if (!(VERSION in row)) return;
   const message = `a row has no member ${VERSION}: it tells the version of stored rows`;
-  throw new HedgerowError('invalid-value', message, { pointer: VERSION_POINTER });
+  throw new HedgerowError('invalid-argument/value', message, { pointer: VERSION_POINTER });
 }
 
 function keysOf(table: string, prefix: string, key: unknown): RowKeys {

@@ -33,7 +33,7 @@ export function isSchema(schema: unknown): schema is StandardSchema {
   return standard?.version === 1 && typeof standard.validate === 'function';
 }
 
-/** Returns the row as a schema returns it. Throws `invalid-value` with the pointer to the first fault. */
+/** Returns the row as a schema returns it. Throws `invalid-argument/value` with the pointer to the first fault. */
 export function validateRow(schema: StandardSchema, row: unknown): unknown {
   const result = schema['~standard'].validate(row);
   if (isThenable(result)) {
@@ -64,7 +64,7 @@ function faultOf(issues: readonly SchemaIssue[]): HedgerowError {
   const more = others.length > 0 ? `, and ${others.length} more` : '';
   const pointer = pointerOf(first?.path);
   const message = `${first?.message ?? 'the schema refuses it'}${more}`;
-  return new HedgerowError('invalid-value', message, { pointer, issues });
+  return new HedgerowError('invalid-argument/value', message, { pointer, issues });
 }
 
 function isThenable<T>(result: T | PromiseLike<T>): result is PromiseLike<T> {

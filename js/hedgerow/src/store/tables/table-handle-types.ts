@@ -181,7 +181,7 @@ export interface TransactionTable<
   Definition,
   Asked = TransactionQuery<Row, Definition>,
 > extends TableReader<Row, Key, Definition, Asked> {
-  /** Puts a row. Throws `invalid-value` and `invalid-key`. */
+  /** Puts a row. Throws `invalid-argument/value` and `invalid-argument/key`. */
   put(row: Input): void;
   /** Puts a row; rejects with `exists` if its key has one. */
   insert(row: Input): Promise<void>;

@@ -31,7 +31,7 @@ export class TableReads {
   /** See `Reader.__v_skip`. */
   protected __v_skip(): void {}
 
-  /** Returns the key in the store; throws `invalid-key`, in the name of the table. */
+  /** Returns the key in the store; throws `invalid-argument/key`, in the name of the table. */
   protected keyOf(key: unknown): string {
     try {
       return this.spec.keys.of(key);

@@ -1,7 +1,7 @@
 /** Signs heads: a reader of a remote can check that a holder of the private key wrote what it shows. */
 
 import { optionsOf } from '../../base/check-options.js';
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { LONE_SURROGATE } from '../../base/key.js';
 import { isList } from '../../base/runtime-type-checks.js';
 import { checkedRemote } from '../remote/checked-remote.js';
@@ -28,7 +28,7 @@ import {
 export interface SignedRemoteOptions {
   /** The key that checks heads. Several while a key is turned: one of them signs a head. */
   readonly publicKey: PublicKey | readonly PublicKey[];
-  /** The key that signs heads, for writers. Without it every write rejects with `remote-auth`. */
+  /** The key that signs heads, for writers. Without it every write rejects with `unauthorized`. */
   readonly privateKey?: PrivateKey | undefined;
   /**
    * The app's name for the remote, such as the id of a room; empty by default. Writers and readers give the same, and a
@@ -40,7 +40,7 @@ export interface SignedRemoteOptions {
 /**
  * Returns `inner` with signed heads: `readHead` takes only heads that a key of `publicKey` signed for this branch and
  * `place`; `swapHead` signs. A head names all other objects by their hashes. A head without such a signature is
- * `invalid-remote`, after a second request past all caches. Where WebCrypto has no Ed25519, heads and writes are
+ * `remote/data`, after a second request past all caches. Where WebCrypto has no Ed25519, heads and writes are
  * `unsupported`. Throws `invalid-argument`.
  */
 export function signedRemote(inner: Remote, options: SignedRemoteOptions): Remote {
@@ -62,7 +62,7 @@ export function signedRemote(inner: Remote, options: SignedRemoteOptions): Remot
     try {
       return { ...head, bytes: await keys.openSignedHead(branch, head.bytes) };
     } catch (cause) {
-      const isInvalid = cause instanceof HedgerowError && cause.code === 'invalid-remote';
+      const isInvalid = kindOfError(cause) === 'remote/data';
       // A cache on the way may have a damaged head.
       if (isInvalid && !how?.pastCaches) return readHead(branch, { ...how, pastCaches: true });
       throw cause;
@@ -133,12 +133,12 @@ class HeadKeys {
     return { verifying, signing: this.#privateKey && (await signingKey(this.#privateKey)) };
   }
 
-  /** Resolves to the private key, before any write. Rejects with `remote-auth` without one. */
+  /** Resolves to the private key, before any write. Rejects with `unauthorized` without one. */
   async requireSigningKey(): Promise<CryptoKey> {
     const { signing } = await this.ready();
     if (signing !== undefined) return signing;
     const message = 'signedRemote was given no privateKey: this remote can be read, not written';
-    throw new HedgerowError('remote-auth', message);
+    throw new HedgerowError('unauthorized', message);
   }
 
   /** Adds a signature to a head. */
@@ -155,7 +155,7 @@ class HeadKeys {
     throw new HedgerowError('invalid-argument', what);
   }
 
-  /** Returns the bytes of a signed head. Throws `invalid-remote`, or `unsupported-format`. */
+  /** Returns the bytes of a signed head. Throws `remote/data`, or `newer-version/format`. */
   async openSignedHead(branch: string, bytes: Uint8Array): Promise<Uint8Array> {
     const { headBytes, signatureBytes } = readSigned(bytes);
     const message = await this.#messageOf(branch, headBytes);

@@ -71,7 +71,7 @@ export class CheckpointReader {
     // This does not read the remembered state of the remote: that waits for the commit that may wait for this.
     const found = await this.#heads.latest(NOTHING_SEEN);
     if (found !== undefined) return found.head;
-    throw new HedgerowError('remote-gone', `there is no head of ${remoteBranch} at the remote`);
+    throw new HedgerowError('remote/gone', `there is no head of ${remoteBranch} at the remote`);
   }
 
   /**

@@ -20,7 +20,7 @@ export interface ObjectFrame {
   readonly kind: FramedKind;
   readonly path: string;
   readonly range: ByteRange;
-  /** Resolves to the content of the frame, still deflated. Rejects with `invalid-remote` or `wrong-key`. */
+  /** Resolves to the content of the frame, still deflated. Rejects with `remote/data` or `wrong-key`. */
   open(frameBytes: Uint8Array): Promise<Uint8Array>;
 }
 

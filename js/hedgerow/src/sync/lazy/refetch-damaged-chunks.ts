@@ -53,7 +53,7 @@ class Mender {
   /** Mends the chunk; resolves to whether the remote had it. */
   async mend(): Promise<boolean> {
     const { kind, level, range, code } = this.#fault;
-    if (code === 'unsupported-format' || (kind !== 'node' && kind !== 'value')) return false;
+    if (code === 'newer-version' || (kind !== 'node' && kind !== 'value')) return false;
     const head = await this.#source.head();
     // Frames of nodes have no leaves. The top of a tree has no parent that says its level, so it may be a leaf.
     if (kind === 'node' && level !== 0 && (await this.#findNode(head))) return true;

@@ -17,7 +17,7 @@ interface TakeOptions {
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
-/** Takes the patch, and runs `commit` when all of it has come. Rejects with `bad-response` for a malformed patch. */
+/** Takes the patch, and runs `commit` when all of it has come. Rejects with `remote/response` for a malformed patch. */
 export async function takePatch<T>(
   head: BranchHead,
   answer: HttpAnswer,

@@ -33,7 +33,7 @@ export interface RejoinOptions extends PullOptions<SyncProgress> {
 export interface BucketRepairOptions extends RepairOptions {
   /**
    * Puts a checkpoint of all rows in the place of the remote's head, which then names no other object: for a remote
-   * whose objects were lost, or do not lead to the rows of the head. `true` rejects with `invalid-remote` unless this
+   * whose objects were lost, or do not lead to the rows of the head. `true` rejects with `remote/data` unless this
    * device has the rows of the head. `'replace'` makes the local rows the rows of the remote, whatever the head says:
    * rows that only the head has are lost.
    */
@@ -112,7 +112,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
 
   /**
    * Brings the pushes of others to the branch of the remote, and from there into the local one, in one commit. One
-   * request, unless the changes are long or old. Rejects with `offline`, `rollback`, `invalid-remote` and the other
+   * request, unless the changes are long or old. Rejects with `offline`, `rollback`, `remote/data` and the other
    * codes of remotes; the local rows are then as they were.
    */
   pull(options: PullOptions<SyncProgress> = {}): Promise<PullResult> {
@@ -143,7 +143,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
   }
 
   /**
-   * Joins a remote that went back, was replaced or was deleted, after `rollback` or `remote-gone`: forgets its seen
+   * Joins a remote that went back, was replaced or was deleted, after `rollback` or `remote/gone`: forgets its seen
    * head, and pulls. `'union'` keeps the rows of both sides: rows that one side had deleted come back; conflicts are
    * decided and logged as in a pull; the next push pushes the rows that only this side has. `'remote'` takes only the
    * rows of the remote: changes that were not pushed are lost.
@@ -195,7 +195,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
 
   /**
    * Deletes the objects that no head of any branch of the remote has named for the grace, by the clock of the remote.
-   * Needs the rights to list and to delete there; rejects with `remote-auth` without them, and does no harm. May be
+   * Needs the rights to list and to delete there; rejects with `unauthorized` without them, and does no harm. May be
    * called on any device, at any time, and made again after any failure. See `docs/sync.md`.
    */
   collect(options: CollectOptions = {}): Promise<CollectResult> {

@@ -6,7 +6,7 @@
  */
 
 import { checkSignal } from '../../base/abort-signal.js';
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { unhex } from '../../base/hex.js';
 import { type Folder, objectPath, verifyObjectName } from '../remote/format/content-names.js';
 import { MAX_MARK_NAMES, MAX_MARKS } from '../remote/format/format-limits.js';
@@ -40,7 +40,7 @@ const MAX_REFUSED = 10;
 /** Most tries of a collection, while others are first. */
 const MAX_TRIES = 8;
 
-/** Collects. Rejects with `remote-auth` if the remote does not let this device list or delete. */
+/** Collects. Rejects with `unauthorized` if the remote does not let this device list or delete. */
 export async function collectRemote(context: SyncContext, job: CollectJob): Promise<CollectResult> {
   const counts = new Counts();
   for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -186,7 +186,7 @@ class Collection {
         ];
         found.push({ record, names });
       } catch (cause) {
-        if (!(cause instanceof HedgerowError) || cause.code !== 'invalid-remote') throw cause;
+        if (kindOfError(cause) !== 'remote/data') throw cause;
       }
     }
     return found;
@@ -282,5 +282,7 @@ function bytesIn(folder: Folder, names: readonly string[]): Uint8Array[] {
 /** Returns whether the remote refuses to delete: a right is missing, or the object is locked. */
 function isRefusal(cause: unknown): cause is HedgerowError {
   if (!(cause instanceof HedgerowError)) return false;
-  return cause.code === 'remote-auth' || (cause.code === 'remote' && !cause.retryable);
+  return (
+    cause.code === 'unauthorized' || (kindOfError(cause) === 'remote/status' && !cause.retryable)
+  );
 }

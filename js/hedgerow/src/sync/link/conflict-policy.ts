@@ -9,7 +9,7 @@ import { sameValue } from '../../base/same-value.js';
  *   changed from the remote. Of other values the remote's wins. An edit wins against a deletion.
  * - `'remote'` or `'local'`: the row of that side, or its deletion.
  * - a function: its result. `undefined` means no row, if one side has deleted it; otherwise it counts as a forgotten
- *   `return`, and the call rejects with `invalid-value`. It may be called again for the same key.
+ *   `return`, and the call rejects with `invalid-argument/value`. It may be called again for the same key.
  */
 export type ConflictPolicy =
   | 'fields'
@@ -56,7 +56,7 @@ export async function decide(
   const value = await policy(conflict);
   if (value === undefined && ours !== undefined && theirs !== undefined) {
     const message = `the policy gave undefined for ${JSON.stringify(conflict.key)}, which neither side has deleted`;
-    throw new HedgerowError('invalid-value', message);
+    throw new HedgerowError('invalid-argument/value', message);
   }
   return { value, isLoss: true };
 }

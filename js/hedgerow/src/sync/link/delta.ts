@@ -111,8 +111,8 @@ const NEVER_BYTES = Number.MAX_SAFE_INTEGER;
 
 /**
  * Makes several deltas, as `makeDelta` makes one: each ends with the edit by which it has `cutBytes`, and leads on from
- * the one before. Their keys ascend. Equal rows give no delta. Rejects with `invalid-value` if a single row is longer
- * than `maxBytes`. Costs memory for one delta.
+ * the one before. Their keys ascend. Equal rows give no delta. Rejects with `invalid-argument/value` if a single row is
+ * longer than `maxBytes`. Costs memory for one delta.
  */
 export async function* makeDeltas(
   shared: SharedStore,
@@ -134,7 +134,10 @@ export async function* makeDeltas(
     for (;;) {
       const made = await next(host, core, delta, signal);
       if (made === undefined) {
-        throw new HedgerowError('invalid-value', `a remote takes no row of ${maxBytes} bytes`);
+        throw new HedgerowError(
+          'invalid-argument/value',
+          `a remote takes no row of ${maxBytes} bytes`,
+        );
       }
       if (made.edits > 0) yield made;
       if (!made.hasNext) return;
@@ -208,8 +211,8 @@ export type DeltaOutcome =
 
 /**
  * Applies deltas to a branch, in one commit, with the indexes and sum trees of its handle. The bytes may be hostile:
- * rejects with `invalid-delta`, and the offset, when they are malformed, and with `unsupported-format` when a newer
- * version has written them. Costs what a patch of the same rows costs.
+ * rejects with `invalid-data/delta`, and the offset, when they are malformed, and with `newer-version/format` when a
+ * newer version has written them. Costs what a patch of the same rows costs.
  */
 export async function applyDeltas(
   branchHead: BranchHead,

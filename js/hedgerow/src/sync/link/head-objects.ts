@@ -42,7 +42,7 @@ interface ObjectRecord {
   readonly length: number;
 }
 
-/** The objects of one head. Its methods reject with `invalid-remote` if one is gone, or does not match its record. */
+/** The objects of one head. Its methods reject with `remote/data` if one is gone, or does not match its record. */
 export class HeadObjects {
   readonly head: HeadRecord;
   readonly #source: ObjectSource;

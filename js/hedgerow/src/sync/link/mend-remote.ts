@@ -2,7 +2,7 @@
 
 import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
-import { HedgerowError } from '../../base/errors.js';
+import { type ErrorKind, HedgerowError, kindOfError } from '../../base/errors.js';
 import { scopeInside } from '../remote/format/cipher-suite.js';
 import { sameRows } from '../remote/format/head-record.js';
 import { withCheckpoint } from '../remote/format/head-succession.js';
@@ -33,7 +33,7 @@ export async function mendRemote(
     const state = await refs.look();
     const last = await heads.latest(state, job.signal);
     if (last === undefined) {
-      throw new HedgerowError('remote-gone', 'there is nothing at the remote: push to it');
+      throw new HedgerowError('remote/gone', 'there is nothing at the remote: push to it');
     }
     await shared.queueWork(() => local.refresh());
     const { head, release } = await local.holdHead();
@@ -84,7 +84,7 @@ async function isThere(
 
 /** Returns an error that a mend is for; throws other errors. */
 function faultOfRemote(cause: unknown): HedgerowError {
-  const codes: readonly string[] = ['invalid-remote', 'invalid-delta'];
-  if (cause instanceof HedgerowError && codes.includes(cause.code)) return cause;
+  const codes: readonly ErrorKind[] = ['remote/data', 'invalid-data/delta'];
+  if (cause instanceof HedgerowError && codes.includes(kindOfError(cause))) return cause;
   throw cause;
 }

@@ -37,12 +37,12 @@ export interface BucketOptions {
   readonly policy?: ConflictPolicy | undefined;
   /**
    * The app's own version of its rows, from 0 to 2^32 - 1; 0 by default. After a later version has written, this one
-   * pulls, but `push` rejects with `unsupported-format`.
+   * pulls, but `push` rejects with `newer-version/format`.
    */
   readonly app?: number | undefined;
   /**
    * Whether the first push of this store probes the remote (`probeRemote`), unless another device has; true by default.
-   * `push` rejects with `remote-unsafe` if the remote grants what it must refuse.
+   * `push` rejects with `remote/unsafe` if the remote grants what it must refuse.
    */
   readonly probe?: boolean | undefined;
   /**

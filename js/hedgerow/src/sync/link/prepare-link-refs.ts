@@ -4,7 +4,7 @@
  */
 
 import { sameBytes } from '../../base/bytes.js';
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, isMissing, kindOfError } from '../../base/errors.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
 import type { Durability } from '../../storage/segment-store.js';
@@ -72,10 +72,7 @@ async function opens(shared: SharedStore, commitBytes: Uint8Array): Promise<bool
 }
 
 function isDamage(cause: unknown): boolean {
-  return (
-    cause instanceof HedgerowError &&
-    (cause.code === 'corrupt-chunk' || cause.code === 'missing-chunk')
-  );
+  return isMissing(cause) || kindOfError(cause) === 'corrupt-chunk';
 }
 
 /** Returns the moves that begin a new connection, or reset each ref of `lost`. */

@@ -5,7 +5,7 @@
 
 import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { sameRows } from '../remote/format/head-record.js';
 import { applyEntries } from './apply-entries.js';
 import { readRowsRoot } from './delta.js';
@@ -57,7 +57,7 @@ async function bringIn(
     return found && (await applyEntries(context, found, job));
   } catch (cause) {
     // Objects of the head may have been deleted since it was read, or come damaged. Each head is tried once.
-    const isInvalid = cause instanceof HedgerowError && cause.code === 'invalid-remote';
+    const isInvalid = kindOfError(cause) === 'remote/data';
     const hasMoved = () => context.heads.hasMoved(update.state, job.signal).catch(() => false);
     if (!isInvalid || !(await hasMoved())) throw cause;
     return undefined;

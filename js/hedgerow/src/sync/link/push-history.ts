@@ -3,7 +3,7 @@
  * The tail and the logs of a head have all pushes after its checkpoint; blocks of history list the earlier ones.
  */
 
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { scopeInside } from '../remote/format/cipher-suite.js';
 import { objectPath } from '../remote/format/content-names.js';
 import { MAX_BLOCK_PUSHES, MAX_BLOCKS } from '../remote/format/format-limits.js';
@@ -71,7 +71,7 @@ export async function extendHistory(
 
 /** Returns for `wrong-key`, and throws other errors: a block whose key this device lacks stays as it is. */
 function unlessWrongKey(cause: unknown): undefined {
-  if (!(cause instanceof HedgerowError) || cause.code !== 'wrong-key') throw cause;
+  if (kindOfError(cause) !== 'wrong-key') throw cause;
 }
 
 /** Puts a block that lists pushes, which begins a history. */

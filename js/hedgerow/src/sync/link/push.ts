@@ -174,7 +174,7 @@ async function tryOnce(
 export function startNextHead({ app, scope }: SyncContext, { head }: SeenHead): HeadRecord {
   if (mayWrite(app, head)) return { ...head, app, epoch: Math.max(head.epoch, scope.epoch) };
   const message = `a newer version of the app wrote rows ${head.app}, this one knows ${app}`;
-  throw new HedgerowError('unsupported-format', message);
+  throw new HedgerowError('newer-version/format', message);
 }
 
 /**
@@ -191,7 +191,7 @@ async function begin(
   const file = await encodeRepository({ idBytes: repositoryBytes, app }, scope);
   if ((await remote.put('hedgerow', file, { signal })) === 'exists') {
     const there = await remote.get('hedgerow', undefined, { signal });
-    if (there === undefined) throw new HedgerowError('remote-gone', 'its repository file is gone');
+    if (there === undefined) throw new HedgerowError('remote/gone', 'its repository file is gone');
     repositoryBytes = (await decodeRepository(there, scope)).idBytes;
   }
   const { epoch } = scope;

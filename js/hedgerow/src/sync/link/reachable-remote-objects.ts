@@ -4,7 +4,7 @@
  */
 
 import { sameBytes } from '../../base/bytes.js';
-import { type ErrorCode, HedgerowError } from '../../base/errors.js';
+import { type ErrorKind, HedgerowError, kindOfError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import type { Scope } from '../remote/format/cipher-suite.js';
 import { objectPath } from '../remote/format/content-names.js';
@@ -28,18 +28,19 @@ const MAX_TRIES = 20;
 /** A head must be this much newer than an object: clocks of one store may differ by some seconds. */
 const MARGIN_MS = 60_000;
 /** The errors of a head that was read. */
-const HEAD_FAULTS: ReadonlySet<ErrorCode> = new Set([
-  'invalid-remote',
+const HEAD_FAULTS: ReadonlySet<ErrorKind> = new Set([
+  'remote/data',
   'rollback',
-  'unsupported-format',
+  'newer-version/format',
   'wrong-key',
 ]);
 
 /** Adds the name of the head to an error of it, since a remote has many. */
 function addHeadName(branch: string, cause: unknown): unknown {
-  if (!(cause instanceof HedgerowError) || !HEAD_FAULTS.has(cause.code)) return cause;
-  const { code, message, object, offset } = cause;
-  return new HedgerowError(code, `${headName(branch)}: ${message}`, { cause, object, offset });
+  if (!(cause instanceof HedgerowError) || !HEAD_FAULTS.has(kindOfError(cause))) return cause;
+  const { message, object, offset } = cause;
+  const text = `${headName(branch)}: ${message}`;
+  return new HedgerowError(kindOfError(cause), text, { cause, object, offset });
 }
 
 /** A branch of the remote. */
@@ -147,7 +148,7 @@ export class LiveObjects {
         return;
       } catch (cause) {
         // A newer head may no longer name the log that is gone.
-        if (!(cause instanceof HedgerowError) || cause.code !== 'invalid-remote') throw cause;
+        if (kindOfError(cause) !== 'remote/data') throw cause;
         const again = await remote.readHead(name, { signal, pastCaches: true });
         if (again?.token === found.token || tries === MAX_TRIES) throw cause;
       }

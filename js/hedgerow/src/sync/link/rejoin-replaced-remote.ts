@@ -27,7 +27,7 @@ export async function rejoin(context: SyncContext, keep: Keep, job: SyncJob): Pr
     await refs.look();
     const seen = await heads.latest(NOTHING, job.signal);
     if (seen === undefined && keep === 'remote') {
-      throw new HedgerowError('remote-gone', `the remote has no ${remoteBranch}: nothing to keep`);
+      throw new HedgerowError('remote/gone', `the remote has no ${remoteBranch}: nothing to keep`);
     }
     if (await forget(context, keep)) return pull(context, job);
   }

@@ -1,7 +1,7 @@
 /** Reads the heads of a remote, and refuses heads that take it back. */
 
 import { sameBytes } from '../../base/bytes.js';
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import type { Scope } from '../remote/format/cipher-suite.js';
 import type { HashFunction } from '../remote/format/content-names.js';
@@ -80,7 +80,7 @@ export class Heads {
       return await this.take(found.bytes, found.token, known);
     } catch (cause) {
       if (!(cause instanceof HedgerowError)) throw cause;
-      if (cause.code !== 'rollback' && cause.code !== 'invalid-remote') throw cause;
+      if (cause.code !== 'rollback' && kindOfError(cause) !== 'remote/data') throw cause;
       // A cache on the way may have answered with an old or damaged head.
       return this.#again(known, signal);
     }
@@ -101,11 +101,11 @@ export class Heads {
   #absent({ seq }: KnownState): undefined {
     this.#last = undefined;
     if (seq === 0) return undefined;
-    throw new HedgerowError('remote-gone', `the head of ${this.#branch} was deleted at the remote`);
+    throw new HedgerowError('remote/gone', `the head of ${this.#branch} was deleted at the remote`);
   }
 
   /**
-   * Takes the bytes of a head. Rejects with `invalid-remote` or `wrong-key`, and with `rollback` if it cannot follow
+   * Takes the bytes of a head. Rejects with `remote/data` or `wrong-key`, and with `rollback` if it cannot follow
    * the last seen head.
    */
   async take(bytes: Uint8Array, token: string, known: KnownState): Promise<SeenHead> {

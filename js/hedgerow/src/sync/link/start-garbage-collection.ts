@@ -46,6 +46,6 @@ export async function collectIfDue(
     if (signal?.aborted === true || !(cause instanceof HedgerowError)) throw cause;
     onCollect(cause);
     // Trying again gives no right to list or to delete.
-    return cause.code !== 'remote-auth';
+    return cause.code !== 'unauthorized';
   }
 }

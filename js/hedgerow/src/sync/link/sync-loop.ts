@@ -1,6 +1,6 @@
 /** Keeps a store in sync: decides when to pull and to push, and reports its state. */
 
-import { HedgerowError } from '../../base/errors.js';
+import { type ErrorKind, HedgerowError, kindOfError } from '../../base/errors.js';
 import type { ConnectionState, StartOptions } from './connection-state.js';
 
 /** The members of the state that a loop knows. */
@@ -8,7 +8,9 @@ export type LoopState = Omit<ConnectionState, 'isFilled'>;
 
 /** The state as tabs send it to each other: its error is a plain object. */
 type ToldState = Omit<LoopState, 'error' | 'isLeader'> & {
-  readonly error: Pick<HedgerowError, 'code' | 'message' | 'status'> | undefined;
+  readonly error:
+    | (Pick<HedgerowError, 'message' | 'status'> & { readonly kind: ErrorKind })
+    | undefined;
 };
 
 export const FIRST_STATE: LoopState = {
@@ -163,19 +165,19 @@ export class SyncLoop {
   #work(change: Partial<ConnectionState>): void {
     if (!this.#tell({ retryAt: undefined, ...change, isLeader: true })) return;
     const { isLeader: _, error, ...state } = this.#state;
-    const { code, message, status } = error ?? {};
-    this.#host.say({ ...state, error: error && { code, message, status } });
+    const { message, status } = error ?? {};
+    this.#host.say({ ...state, error: error && { kind: kindOfError(error), message, status } });
   }
 
   /** Takes the state of the tab at work; `undefined` until that tab has one. */
   readonly #hear = (told: unknown): void => {
     if (told === undefined) return;
     const { error, ...state } = told as ToldState;
-    const { code, message, status } = error ?? {};
+    const { kind, message, status } = error ?? {};
     const before = this.#state.error;
-    const isSame = before?.code === code && before?.message === message;
+    const isSame = kindOfError(before) === kind && before?.message === message;
     const known =
-      code === undefined ? undefined : new HedgerowError(code, message as string, { status });
+      kind === undefined ? undefined : new HedgerowError(kind, message as string, { status });
     this.#tell({ ...state, error: isSame ? before : known, isLeader: false });
   };
 
@@ -256,7 +258,7 @@ export class SyncLoop {
       const error =
         cause instanceof HedgerowError
           ? cause
-          : new HedgerowError('bad-response', `pull or push has thrown ${String(cause)}`, {
+          : new HedgerowError('remote/response', `pull or push has thrown ${String(cause)}`, {
               cause,
             });
       // The jitter keeps devices apart that went offline together.

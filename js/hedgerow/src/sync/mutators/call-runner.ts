@@ -42,15 +42,19 @@ const isMade = (outcome: Outcome): boolean => outcome !== 'slow' && 'value' in o
 /** The error when no call has anything to commit. */
 class NothingToCommitError extends Error {}
 
-/** Returns arguments as text. Throws `invalid-value` unless they are JSON; in development also if JSON changes them. */
+/**
+ * Returns arguments as text. Throws `invalid-argument/value` unless they are JSON; in development also if JSON changes
+ * them.
+ */
 function textOf(args: unknown): string {
   const text = keptValue(args);
-  if (typeof text !== 'string') throw new HedgerowError('invalid-value', 'arguments must be JSON');
+  if (typeof text !== 'string')
+    throw new HedgerowError('invalid-argument/value', 'arguments must be JSON');
   if (isDevelopment) {
     JSON.stringify(args, function (this: Record<string, unknown>, name, value) {
       if (!(this[name] instanceof Date)) return value;
       const message = `mutators: ${name || 'the argument'} is a Date, which JSON makes a text: give its time or its text`;
-      throw new HedgerowError('invalid-value', message);
+      throw new HedgerowError('invalid-argument/value', message);
     });
   }
   return text;

@@ -118,8 +118,8 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
 
   /**
    * Brings the rows of the server, and which calls it has carried out. Then one commit makes the app's rows the
-   * server's, with the waiting calls made again on them. Rejects with `offline`, `remote`, `remote-auth`,
-   * `bad-response`, `rollback` and `unsupported-format`; rows and queue are then as they were.
+   * server's, with the waiting calls made again on them. Rejects with `offline`, `remote`, `unauthorized`,
+   * `remote/response`, `rollback` and `newer-version/format`; rows and queue are then as they were.
    */
   pull(options: PullOptions<Progress> = {}): Promise<MutatorPull> {
     const { signal, onProgress } = optionsOf('pull', options, 'signal onProgress');

@@ -13,5 +13,8 @@ export function refusalOf(member: (name: string) => unknown): PullRefusal {
   if (error !== 'VersionNotSupported') return badResponse(`it answers ${JSON.stringify(error)}`);
   const type = member('versionType');
   const what = typeof type === 'string' ? ` of ${type}` : '';
-  return new HedgerowError('unsupported-format', `it refuses this version${what}: update the app`);
+  return new HedgerowError(
+    'newer-version/format',
+    `it refuses this version${what}: update the app`,
+  );
 }

@@ -239,7 +239,8 @@ export class Queue {
     const rejected = new Map(isWhole ? [] : this.#rejected);
     const start = async () => {
       // A new instance would wait for the queue in which this runs.
-      if (!host.engine.isReady) throw new HedgerowError('crashed', 'the core starts again');
+      if (!host.engine.isReady)
+        throw new HedgerowError('unavailable/crashed', 'the core starts again');
       return { op: await startDiff(host, this.head, from, to, encodeRange({})) };
     };
     for await (const members of blocks(host, start, undefined)) {

@@ -55,7 +55,7 @@ export function toldRejection(stored: StoredRejection, error: unknown): Rejected
   const isRefused = why !== undefined;
   return {
     ...{ ...call, args: copyOf(call.args), clientID, isSent, isPending: false },
-    error: error ?? (isRefused ? new HedgerowError('remote', message) : new Error(message)),
+    error: error ?? (isRefused ? new HedgerowError('remote/status', message) : new Error(message)),
     ...(isRefused && { why }),
   };
 }

@@ -23,7 +23,7 @@ export function isOfNetwork(thrown: unknown): boolean {
 
 /**
  * Calls a function of the app; `what` is its name. Passes on a `HedgerowError`. Otherwise rejects with `offline` if the
- * network has failed, or no answer came for 30 s, and else with `remote-auth`: the request was not sent.
+ * network has failed, or no answer came for 30 s, and else with `unauthorized`: the request was not sent.
  */
 export async function askApp<T>(
   what: string,
@@ -37,7 +37,7 @@ export async function askApp<T>(
   } catch (cause) {
     if (cause instanceof HedgerowError) throw cause;
     if (isOfNetwork(cause)) throw unsent(`${what} failed: ${String(cause)}`, cause);
-    throw new HedgerowError('remote-auth', `${what} failed: ${String(cause)}`, { cause });
+    throw new HedgerowError('unauthorized', `${what} failed: ${String(cause)}`, { cause });
   }
   throw unsent(`${what} gave no answer for ${MAX_STALL_MS / 1000} s`);
 }

@@ -5,7 +5,7 @@
  */
 
 import { optionsOf } from '../../base/check-options.js';
-import { HedgerowError } from '../../base/errors.js';
+import { type HedgerowError, kindOfError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { sleep } from '../../base/timeout.js';
 import { checkedRemote } from './checked-remote.js';
@@ -91,7 +91,7 @@ class Probe {
     }
   }
 
-  /** Makes several replacements by one token at a time. Returns why no swap took effect; throws `remote-unsafe`. */
+  /** Makes several replacements by one token at a time. Returns why no swap took effect; throws `remote/unsafe`. */
   async #meet(token: string): Promise<HedgerowError | undefined> {
     const states = Array.from({ length: SWAPS }, () => this.#next());
     const swaps = await Promise.all(states.map((bytes) => this.#once(token, bytes)));
@@ -134,7 +134,7 @@ async function probe(remote: Remote, patience: Patience, options: RemoteOptions)
 }
 
 /**
- * Resolves if the store keeps writers apart, after about 25 requests; rejects with `remote-unsafe`, which says what it
+ * Resolves if the store keeps writers apart, after about 25 requests; rejects with `remote/unsafe`, which says what it
  * did wrong, or with any error of a remote. It writes a head of a random name, and removes it. Keep the answer for as
  * long as the address stays the same, but not for ever: stores and proxies change.
  */
@@ -163,7 +163,7 @@ async function verdictOf(remote: Remote, options: RemoteOptions): Promise<Remote
   try {
     return await remote.readHead(VERDICT_BRANCH, options);
   } catch (cause) {
-    if (cause instanceof HedgerowError && cause.code === 'invalid-remote') return undefined;
+    if (kindOfError(cause) === 'remote/data') return undefined;
     throw cause;
   }
 }

@@ -1,10 +1,10 @@
 /** The errors of remotes, in one place: the code for each answer. */
-import { HedgerowError } from '../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../base/errors.js';
 import type { Swap } from './remote.js';
 
 /** Makes the error for a swap whose head is gone. */
 export function goneFault(name: string): HedgerowError {
-  return new HedgerowError('remote-gone', `${name} was deleted`);
+  return new HedgerowError('remote/gone', `${name} was deleted`);
 }
 
 /** Makes the error for an answer that did not come, or not to its end. */
@@ -14,12 +14,12 @@ export function offlineFault(what: string, cause?: unknown): HedgerowError {
 
 /** Makes the error for a store that cannot keep writers apart. */
 export function unsafeFault(what: string): HedgerowError {
-  return new HedgerowError('remote-unsafe', what);
+  return new HedgerowError('remote/unsafe', what);
 }
 
 /** Makes the error for an answer that fits no call. */
 export function remoteFault(what: string, status?: number): HedgerowError {
-  return new HedgerowError('remote', what, { status });
+  return new HedgerowError('remote/status', what, { status });
 }
 
 /** S3's word for a bucket that does not exist. */
@@ -39,12 +39,12 @@ export function refusal(what: string, status: number, { text, ...told }: Said): 
   const [, code = ''] = /<Code>([A-Za-z.]{1,64})<\/Code>/.exec(text) ?? [];
   const said = `${what}: status ${status}${code && `, ${code}`}`;
   const facts = { status, retryAfterMs: told.retryAfterMs };
-  const fault = (as: 'remote' | 'remote-auth' | 'remote-gone', more = '') =>
+  const fault = (as: 'remote/status' | 'unauthorized' | 'remote/gone', more = '') =>
     new HedgerowError(as, said + more, facts);
-  if (status === 401 || status === 403) return fault('remote-auth', clockFault(text, told.date));
-  if (status === 410 || NO_BUCKET.test(code)) return fault('remote-gone');
-  if (status === 405 || status === 501) return fault('remote', ': it is read-only');
-  return fault('remote');
+  if (status === 401 || status === 403) return fault('unauthorized', clockFault(text, told.date));
+  if (status === 410 || NO_BUCKET.test(code)) return fault('remote/gone');
+  if (status === 405 || status === 501) return fault('remote/status', ': it is read-only');
+  return fault('remote/status');
 }
 
 /** Signatures and tokens are refused for about this error of a clock. */
@@ -65,7 +65,9 @@ const SLOWED_MS = 1000;
 
 /** Returns how long to wait after an answer that asks to come later, in milliseconds; `undefined` for any other. */
 export function slowedMs(cause: unknown): number | undefined {
-  if (!(cause instanceof HedgerowError) || cause.code !== 'remote') return undefined;
+  if (!(cause instanceof HedgerowError) || kindOfError(cause) !== 'remote/status') {
+    return undefined;
+  }
   const { status, retryAfterMs = SLOWED_MS } = cause;
   return status === 429 || status === 503 ? retryAfterMs : undefined;
 }
@@ -76,8 +78,10 @@ export async function unknownIfUnsure(swap: () => Promise<Swap>): Promise<Swap> 
     return await swap();
   } catch (cause) {
     if (!(cause instanceof HedgerowError)) throw cause;
-    const { code, status = 0 } = cause;
-    const isUnsure = code === 'offline' || (code === 'remote' && (status >= 500 || status === 408));
+    const { status = 0 } = cause;
+    const kind = kindOfError(cause);
+    const isUnsure =
+      kind === 'offline' || (kind === 'remote/status' && (status >= 500 || status === 408));
     if (isUnsure) return { state: 'unknown', cause };
     throw cause;
   }

@@ -6,9 +6,9 @@
  * Every call rejects with `invalid-argument` for a malformed name, with `aborted` after its signal, and with one of
  * five codes of its own:
  * - `offline`: no answer came, or it was cut off. Trying again may help.
- * - `remote-auth`: the credentials are missing, wrong or expired, or do not allow this.
- * - `remote-unsafe`: the store cannot keep writers apart, or a proxy or CORS hides what that needs.
- * - `remote-gone`: the head, the bucket or the folder was deleted. Do not make it again unasked.
+ * - `unauthorized`: the credentials are missing, wrong or expired, or do not allow this.
+ * - `remote/unsafe`: the store cannot keep writers apart, or a proxy or CORS hides what that needs.
+ * - `remote/gone`: the head, the bucket or the folder was deleted. Do not make it again unasked.
  * - `remote`: any other answer. `status` is of HTTP; from 500 on, and for 408, 425, 429, trying again may help.
  */
 import type { HedgerowError } from '../../base/errors.js';
@@ -66,7 +66,7 @@ export interface Remote {
   ): Promise<RemoteHead | 'unchanged' | undefined>;
   /**
    * Replaces the head if it still has this token; with `undefined`, creates it if it does not exist. One request when
-   * it succeeds, two when it is lost. Rejects with `remote-gone` if there was a token and the head does not exist.
+   * it succeeds, two when it is lost. Rejects with `remote/gone` if there was a token and the head does not exist.
    */
   swapHead(
     branch: string,

@@ -8,8 +8,8 @@ export function hasNoLine(): boolean {
 
 /** Returns whether a failed call has surely sent no request. In doubt it may have sent one. */
 export function isUnsent(failure: unknown, wasAborted: boolean, hadNoLine: boolean): boolean {
-  const { code, isSent, cause } = Object(failure) as Partial<HedgerowError>;
-  if (code === 'invalid-argument') return true;
+  const { code, detail, isSent, cause } = Object(failure) as Partial<HedgerowError>;
+  if (code === 'invalid-argument') return detail === undefined;
   if (code === 'aborted') return wasAborted;
   if (code !== 'offline') return false;
   return isSent === false || hadNoLine || isUnconnected(Object(cause).cause);

@@ -21,7 +21,7 @@ export const PAGE = 'it sent a page, not JSON';
 
 /** Makes the error for a malformed response. */
 export function badResponse(what: string, cause?: unknown): HedgerowError {
-  return new HedgerowError('bad-response', `the server: ${what}`, { cause, status: 200 });
+  return new HedgerowError('remote/response', `the server: ${what}`, { cause, status: 200 });
 }
 
 /** Makes the error for an answer that reports a failure in its body: `error`, `errors` as of GraphQL, `ok: false`. */

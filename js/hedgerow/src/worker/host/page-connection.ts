@@ -71,7 +71,7 @@ export class PageConnection {
   #refuseUnclonable(id: number, cause: unknown): void {
     const message =
       'this cannot cross to the page: rows with functions, or with objects of classes';
-    const error = new HedgerowError('invalid-value', message, { cause });
+    const error = new HedgerowError('invalid-argument/value', message, { cause });
     this.#end(id);
     this.#post([Tag.NO, id, toErrorPayload(error)]);
   }
@@ -271,7 +271,10 @@ export class PageConnection {
   /** Ends the connection; sends the page the reason `why`, unless the page itself has gone. */
   end(why?: string): void {
     if (this.#isOver) return;
-    const gone = new HedgerowError('disconnected', `${why ?? 'the page has gone'}: connect again`);
+    const gone = new HedgerowError(
+      'unavailable/disconnected',
+      `${why ?? 'the page has gone'}: connect again`,
+    );
     if (why !== undefined) this.#post([Tag.REFUSED, Tag.PROTOCOL, toErrorPayload(gone)]);
     this.#queue.flush();
     this.#isOver = true;

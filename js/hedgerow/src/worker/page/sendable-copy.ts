@@ -11,18 +11,19 @@ import { kindOf } from '../../base/runtime-type-checks.js';
 /** Returns the built-in tag of an object, such as `Map`. */
 const tagOf = (value: object): string => Object.prototype.toString.call(value).slice(8, -1);
 
-/** Copies a value. Throws `invalid-value` for a part that has no copy, with a pointer to it. */
+/** Copies a value. Throws `invalid-argument/value` for a part that has no copy, with a pointer to it. */
 export const copyValue = (value: unknown): unknown => guardRead(() => copy(value, '', '', 0));
 
 /**
- * Calls a function that reads a value of the app. Throws `invalid-value` for other errors, which the value has thrown.
+ * Calls a function that reads a value of the app. Throws `invalid-argument/value` for other errors, which the value has
+ * thrown.
  */
 export function guardRead<T>(read: () => T): T {
   try {
     return read();
   } catch (cause) {
     if (cause instanceof HedgerowError) throw cause;
-    throw new HedgerowError('invalid-value', 'a value cannot be read', { cause });
+    throw new HedgerowError('invalid-argument/value', 'a value cannot be read', { cause });
   }
 }
 
@@ -63,10 +64,10 @@ function copy(given: unknown, name: string, pointer: string, depth: number): unk
 function refuse(value: unknown, pointer: string, cause?: unknown): never {
   const what = `${kindOf(value)} cannot cross to the worker: values are data, without functions`;
   const place = pointer === '' ? '' : `, at ${pointer}`;
-  throw new HedgerowError('invalid-value', what + place, { pointer, cause });
+  throw new HedgerowError('invalid-argument/value', what + place, { pointer, cause });
 }
 
-/** Returns a value that a message can clone: a copy, if a part of it has `toJSON`. Throws `invalid-value`. */
+/** Returns a value that a message can clone: a copy, if a part of it has `toJSON`. Throws `invalid-argument/value`. */
 export function toSendable(value: unknown): unknown {
   let hasForm = true;
   try {

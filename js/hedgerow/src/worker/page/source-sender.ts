@@ -143,7 +143,11 @@ export class SourceSender {
       const row = this.#source.sent - members.length + made.length;
       const { message, pointer } = cause as HedgerowError;
       this.fail(
-        new HedgerowError('invalid-value', `row ${row}: ${message}`, { row, pointer, cause }),
+        new HedgerowError('invalid-argument/value', `row ${row}: ${message}`, {
+          row,
+          pointer,
+          cause,
+        }),
       );
       return undefined;
     }

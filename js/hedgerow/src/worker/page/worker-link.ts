@@ -42,7 +42,7 @@ const ENDED = new UnawaitedCalls();
 ENDED.end();
 
 const createDisconnectError = (why: string) =>
-  new HedgerowError('disconnected', `${why}: connect again`);
+  new HedgerowError('unavailable/disconnected', `${why}: connect again`);
 
 /** Puts errors back in their places. */
 function restoreErrors(value: unknown, errors: readonly ErrorAt[]): unknown {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
 import { watched } from '../../support/doubles/watched-storage.js';
+import { ofKind } from '../../support/error-kind.js';
 import { all, type Entry, expectSame } from '../../support/models/store-model.js';
 
 function rows(count: number, round = 0): Entry[] {
@@ -132,8 +133,11 @@ describe('a branch', () => {
     await collectAll(db);
     expectSame(await all(again), [...rows(5000), ['more', 1]]);
     await db.branches.delete('draft');
-    expect(await caught(again.get('more'))).toMatchObject({ code: 'branch-not-found' });
-    expect(await caught(again.put('more', 1))).toMatchObject({ code: 'branch-not-found' });
+    expect(await caught(again.get('more'))).toMatchObject({ code: 'not-found', detail: 'branch' });
+    expect(await caught(again.put('more', 1))).toMatchObject({
+      code: 'not-found',
+      detail: 'branch',
+    });
     await collectAll(db);
     const { storedBytes, liveBytes } = await db.health.stats();
     expect(storedBytes).toBeLessThan(1.3 * liveBytes);
@@ -198,7 +202,7 @@ describe('a branch', () => {
     await writer.abort();
     await db.branches.switchTo('draft');
     await db.branches.delete('draft');
-    expect(await caught(db.get('a'))).toMatchObject({ code: 'branch-not-found' });
+    expect(await caught(db.get('a'))).toMatchObject({ code: 'not-found', detail: 'branch' });
     await db.branches.switchTo('main');
     expect(await db.get('a')).toBe(1);
   });
@@ -215,7 +219,7 @@ describe('a branch', () => {
         () => db.branches.delete('none'),
         () => db.branches.reset('none'),
       ),
-    ).toEqual(['branch-not-found', 'branch-not-found', 'branch-not-found', 'branch-not-found']);
+    ).toEqual(['not-found/branch', 'not-found/branch', 'not-found/branch', 'not-found/branch']);
     expect(await db.get('a')).toBe(1);
     const bad = ['', '\ud800', 'x'.repeat(1025), 7 as unknown as string];
     for (const name of bad) {
@@ -308,7 +312,7 @@ describe('an undo', () => {
     expect(db.root).toBe(root);
     const other = await open('other', { storage: memory() });
     expect(await caught(db.branches.reset(other.snapshot()))).toMatchObject({
-      code: 'invalid-argument',
+      ...ofKind('invalid-argument'),
     });
   });
 });

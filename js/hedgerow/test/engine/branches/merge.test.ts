@@ -1,13 +1,14 @@
 /** Merges of branches: single cases. */
 import { describe, expect, it } from 'vitest';
 import { type Conflict, HedgerowError, memory, open } from '../../../src/index.js';
+import { kindOf, ofKind } from '../../support/error-kind.js';
 import { expectStore, type Model } from '../../support/models/merge-model.js';
 import { all, type Entry } from '../../support/models/store-model.js';
 
 async function expectConflict(call: Promise<unknown>, keys: string[]): Promise<void> {
   const error = await call.catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(HedgerowError);
-  expect((error as HedgerowError).code).toBe('conflict');
+  expect(kindOf(error)).toBe('conflict');
   for (const key of keys) expect(String(error)).toContain(JSON.stringify(key));
 }
 
@@ -165,15 +166,15 @@ describe('a merge', () => {
     const db = await open('test', { storage: memory() });
     await db.put('a', 1);
     const [one] = [await db.branches.open('one'), await db.branches.open('two')];
-    await expect(one.branches.merge('two')).rejects.toMatchObject({ code: 'invalid-argument' });
+    await expect(one.branches.merge('two')).rejects.toMatchObject(ofKind('invalid-argument'));
     const child = await one.branches.open('child');
     await child.put('b', 2);
-    await expect(db.branches.merge('child')).rejects.toMatchObject({ code: 'invalid-argument' });
+    await expect(db.branches.merge('child')).rejects.toMatchObject(ofKind('invalid-argument'));
     await one.branches.merge('child');
     await db.branches.merge(one);
     expect(await db.get('b')).toBe(2);
     const other = await open('test', { storage: memory() });
-    await expect(db.branches.merge(other)).rejects.toMatchObject({ code: 'invalid-argument' });
+    await expect(db.branches.merge(other)).rejects.toMatchObject(ofKind('invalid-argument'));
   });
 
   it('with any failed storage call takes effect as a whole or not at all', async () => {

@@ -115,7 +115,7 @@ describe('changesSinceFork', () => {
       failure('invalid-argument'),
     );
     await expect(draft.history.sinceFork().toArray()).rejects.toMatchObject(
-      failure('branch-not-found'),
+      failure('not-found/branch'),
     );
   });
 });
@@ -198,7 +198,7 @@ describe('previewMerge', () => {
     const { db } = await both();
     const stranger = await open('stranger', { storage: memory() });
     for (const [branch, code] of [
-      ['none', 'branch-not-found'],
+      ['none', 'not-found/branch'],
       ['main', 'invalid-argument'],
       [stranger, 'invalid-argument'],
       [undefined, 'invalid-argument'],

@@ -121,7 +121,7 @@ it('a refused put is not visible, and fails no read', async () => {
   for (let level = 0; level < 600; level++) deep = [deep];
   const bad = db.put('a', deep);
   const reading = [db.get('a'), db.scan({ lte: 'a' }).values().toArray(), db.has('a')];
-  await expect(bad).rejects.toEqual(failure('invalid-value'));
+  await expect(bad).rejects.toEqual(failure('invalid-argument/value'));
   expect(await Promise.all(reading)).toEqual([{ n: 1 }, [{ n: 1 }], true]);
   await db.close();
 });

@@ -178,7 +178,7 @@ describe('calls on one handle', () => {
     await db.put('same', 1);
     await db.delete('gone');
     await db.put('written', 'by hand');
-    await expect(db.put('kept', undefined)).rejects.toEqual(failure('invalid-value'));
+    await expect(db.put('kept', undefined)).rejects.toEqual(failure('invalid-argument/value'));
     writer.tryPut('changed', 'written later');
     proceed();
     await loading;

@@ -119,7 +119,7 @@ describe('the first row', () => {
   it('fails as a scan does, and leaves no hold', async () => {
     const db = await indexed();
     await expect(db.scan({ prefix: 1 } as never).first()).rejects.toMatchObject(
-      failure('invalid-key'),
+      failure('invalid-argument/key'),
     );
     await expect(db.scan({ signal: AbortSignal.abort() }).first()).rejects.toMatchObject(
       failure('aborted'),

@@ -80,7 +80,7 @@ describe('a read of many keys', () => {
   it('refuses a bad key at any position, and a store that closes in the meantime', async () => {
     const db = await storeAt(1);
     await expect(db.getMany([...KEYS, '\ud800'])).rejects.toEqual(
-      failure('invalid-key', { row: COUNT }),
+      failure('invalid-argument/key', { row: COUNT }),
     );
     const reading = expect(db.getMany(KEYS)).rejects.toEqual(failure('closed'));
     await db.close();

@@ -321,13 +321,22 @@ describe('bad arguments', () => {
           );
         }
         for (const key of [5, null, undefined, ['x', 'a'], '\ud800', 'k'.repeat(1025)]) {
-          await refused(() => read.rank(key as string), 'invalid-key');
-          await refused(() => read.rank(['x', key as string], { index: 's' }), 'invalid-key');
+          await refused(() => read.rank(key as string), 'invalid-argument/key');
+          await refused(
+            () => read.rank(['x', key as string], { index: 's' }),
+            'invalid-argument/key',
+          );
           if (key === undefined) continue;
-          await refused(() => read.scan({ after: key as string }).toArray(), 'invalid-key');
+          await refused(
+            () => read.scan({ after: key as string }).toArray(),
+            'invalid-argument/key',
+          );
         }
         // A malformed bound is refused, though the cut would replace it.
-        await refused(() => read.scan({ gt: 5 as never, after: 'a' }).toArray(), 'invalid-key');
+        await refused(
+          () => read.scan({ gt: 5 as never, after: 'a' }).toArray(),
+          'invalid-argument/key',
+        );
         await refused(() => read.scan({ gt: 'a', gte: 'a', after: 'b' }).toArray());
         await refused(() => read.rank('b', { lt: 'a', lte: 'a' }));
         await refused(() => read.rank(['x', 'a'], { index: 'none' }));

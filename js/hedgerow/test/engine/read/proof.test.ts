@@ -70,7 +70,7 @@ describe('proofs of a store of several leaves', () => {
     await db.put('new', 1);
     const proof = await proving;
     expect(await verifyProof(before, 'new', proof)).toEqual({ absent: true });
-    await expect(verifyProof(db.root, 'new', proof)).rejects.toThrow(failure('invalid-proof'));
+    await expect(verifyProof(db.root, 'new', proof)).rejects.toThrow(failure('invalid-data/proof'));
     await db.delete('new');
   });
 
@@ -85,18 +85,22 @@ describe('proofs of a store of several leaves', () => {
       const how = random.below(3);
       begin({ at, way: ['a changed bit', 'cut off', 'a byte more'][how] });
       const forged = [bad, good.slice(0, at), new Uint8Array([...good, at])][how] as Uint8Array;
-      await expect(verifyProof(db.root, key, forged)).rejects.toThrow(failure('invalid-proof'));
+      await expect(verifyProof(db.root, key, forged)).rejects.toThrow(
+        failure('invalid-data/proof'),
+      );
     });
     const later = Uint8Array.of(0xf0, 2, ...good.slice(2));
-    await expect(verifyProof(db.root, key, later)).rejects.toThrow(failure('unsupported-format'));
+    await expect(verifyProof(db.root, key, later)).rejects.toThrow(failure('newer-version/format'));
     for (const other of [new Uint8Array(), new Uint8Array(1000).fill(0xff), Uint8Array.of(0xf0)]) {
-      await expect(verifyProof(db.root, key, other)).rejects.toThrow(failure('invalid-proof'));
+      await expect(verifyProof(db.root, key, other)).rejects.toThrow(failure('invalid-data/proof'));
     }
     const other = `${'0'.repeat(63)}1`;
-    await expect(verifyProof(other, key, good)).rejects.toThrow(failure('invalid-proof'));
+    await expect(verifyProof(other, key, good)).rejects.toThrow(failure('invalid-data/proof'));
     const elsewhere = (entries[2999] as Entry)[0];
-    await expect(verifyProof(db.root, elsewhere, good)).rejects.toThrow(failure('invalid-proof'));
-    await expect(verifyProof(db.root, {}, good)).rejects.toThrow(failure('invalid-proof'));
+    await expect(verifyProof(db.root, elsewhere, good)).rejects.toThrow(
+      failure('invalid-data/proof'),
+    );
+    await expect(verifyProof(db.root, {}, good)).rejects.toThrow(failure('invalid-data/proof'));
   });
 });
 
@@ -132,11 +136,11 @@ describe('proofs', () => {
       const root = verifyProof(argument, 'k', new Uint8Array());
       await expect(root).rejects.toThrow(failure('invalid-argument'));
       const proof = verifyProof(db.root, 'k', bad as unknown as Uint8Array);
-      await expect(proof).rejects.toThrow(failure('invalid-proof'));
+      await expect(proof).rejects.toThrow(failure('invalid-data/proof'));
     }
-    await expect(db.prove('\ud800')).rejects.toThrow(failure('invalid-key'));
+    await expect(db.prove('\ud800')).rejects.toThrow(failure('invalid-argument/key'));
     await expect(verifyProof(db.root, '\ud800', new Uint8Array())).rejects.toThrow(
-      failure('invalid-key'),
+      failure('invalid-argument/key'),
     );
   });
 
@@ -146,12 +150,14 @@ describe('proofs', () => {
     const proof = await db.prove(key);
     for (const name of ['check_verify_proof', 'check_step']) {
       trapIn(1, name);
-      await expect(verifyProof(db.root, key, proof)).rejects.toThrow(failure('crashed'));
+      await expect(verifyProof(db.root, key, proof)).rejects.toThrow(
+        failure('unavailable/crashed'),
+      );
       expect(isPending()).toBe(false);
       expectSame(await verifyProof(db.root, key, proof), { value });
     }
     trapIn(1, 'check_prove');
-    await expect(db.prove(key)).rejects.toThrow(failure('crashed'));
+    await expect(db.prove(key)).rejects.toThrow(failure('unavailable/crashed'));
     expectSame(await verifyProof(db.root, key, await db.prove(key)), { value });
   });
 });

@@ -1,6 +1,7 @@
 /** All kinds of reads, compared with a sorted array. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memory, open, type ScanOptions, type Store } from '../../../src/index.js';
+import { ofKind } from '../../support/error-kind.js';
 import {
   compareKeys,
   type Entry,
@@ -248,15 +249,15 @@ describe('reads of a store of several leaves', () => {
       [{ limit: Number.NaN }, 'invalid-argument'],
       [{ offset: -1 }, 'invalid-argument'],
       [{ offset: 1.5 }, 'invalid-argument'],
-      [{ prefix: '\ud800' }, 'invalid-key'],
-      [{ gt: 5 as never }, 'invalid-key'],
-      [{ lte: 'x'.repeat(1025) }, 'invalid-key'],
-      [{ gte: null as never }, 'invalid-key'],
+      [{ prefix: '\ud800' }, 'invalid-argument/key'],
+      [{ gt: 5 as never }, 'invalid-argument/key'],
+      [{ lte: 'x'.repeat(1025) }, 'invalid-argument/key'],
+      [{ gte: null as never }, 'invalid-argument/key'],
     ];
     for (const [range, code] of bad) {
-      await expect(db.scan(range).toArray()).rejects.toMatchObject({ code });
+      await expect(db.scan(range).toArray()).rejects.toMatchObject(ofKind(code));
       if ('limit' in range || 'offset' in range) continue;
-      await expect(db.count(range)).rejects.toMatchObject({ code });
+      await expect(db.count(range)).rejects.toMatchObject(ofKind(code));
     }
   });
 });

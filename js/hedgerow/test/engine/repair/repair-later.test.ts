@@ -12,7 +12,12 @@ vi.mock('../../../src/engine/verify/verify-store.js', async (importActual) => {
     inspect: async (...args: Parameters<typeof actual.inspect>) => {
       const { inspection, verification } = await actual.inspect(...args);
       const chunk = '07'.repeat(32);
-      const fault = { code: 'unsupported-format', chunk, kind: 'node', level: 0 } as const;
+      const fault = {
+        code: 'newer-version',
+        chunk,
+        kind: 'node',
+        level: 0,
+      } as const;
       const faults = [{ ...fault, range: { lte: 'k' }, rows: 1 }];
       return { inspection, verification: { ...verification, ok: false, faults } };
     },
@@ -28,7 +33,7 @@ it('a chunk of a later version makes a repair fail without a change', async () =
   const written = storage.written.length;
   for (const salvage of [false, true]) {
     await expect(db.health.repair({ salvage })).rejects.toEqual(
-      failure('unsupported-format', { chunk: '07'.repeat(32) }),
+      failure('newer-version/format', { chunk: '07'.repeat(32) }),
     );
   }
   expect(storage.written).toHaveLength(written);

@@ -81,7 +81,7 @@ describe('a sound store', () => {
       commitsDropped: 0,
       faults: [],
     });
-    await expect(repairStore('none', { storage })).rejects.toEqual(failure('store-not-found'));
+    await expect(repairStore('none', { storage })).rejects.toEqual(failure('not-found/store'));
   });
 });
 
@@ -298,7 +298,7 @@ describe('a repair', () => {
   it('can be stopped, fails if storage fails, and then makes no commit', async () => {
     const root = await loaded();
     damage(chunks(LEAF)[7]!);
-    const error = new HedgerowError('disconnected', 'for a test');
+    const error = new HedgerowError('unavailable/disconnected', 'for a test');
     const failing = faulty(storage);
     const db = await open('test', { storage: failing });
     const stopped = db.health.repair({ salvage: true, signal: AbortSignal.abort() });

@@ -1,6 +1,7 @@
 /** Calls that sum trees refuse; a refused call does not change the store. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
+import { ofKind } from '../../support/error-kind.js';
 import { failure, within } from '../../support/models/store-model.js';
 import { hex, sha256 } from '../../support/models/sum-reference.js';
 import { leaves, SUMS, sumsOf, value } from './sum-rows.js';
@@ -15,21 +16,37 @@ describe('refused calls', () => {
     const many = (source: unknown, options = {}) => tree.putMany(source as never, options);
     const large = new Uint8Array((1 << 20) + 1);
     const calls: [string, string, () => Promise<unknown>][] = [
-      ['a key of 31 bytes', 'invalid-key', () => tree.get(new Uint8Array(31))],
-      ['a key that is a number', 'invalid-key', () => tree.get(7 as never)],
-      ['half a surrogate', 'invalid-key', () => tree.prove('\udc00')],
-      ['among many', 'invalid-key', () => tree.getMany(['a', null as never])],
-      ['a key to prove', 'invalid-key', () => tree.proveMany([new Uint8Array(33)])],
-      ['a key to delete', 'invalid-key', () => tree.deleteMany(['a', undefined as never])],
-      ['a key to start at', 'invalid-key', () => tree.entries({ from: 1 as never }).toArray()],
-      ['no value', 'invalid-value', () => many([{ key: 'a', sum: 1n }])],
-      ['a value too large', 'invalid-value', () => tree.put('a', { value: large, sum: 1n })],
-      ['a sum that is a number', 'invalid-value', () => many([{ key: 'a', value, sum: 1 }])],
-      ['a sum too large', 'invalid-value', () => tree.put('a', { value, sum: 1n << 64n })],
-      ['a sum below 0', 'invalid-value', () => tree.put('a', { value, sum: -1n })],
-      ['null for a leaf', 'invalid-value', () => many([null])],
+      ['a key of 31 bytes', 'invalid-argument/key', () => tree.get(new Uint8Array(31))],
+      ['a key that is a number', 'invalid-argument/key', () => tree.get(7 as never)],
+      ['half a surrogate', 'invalid-argument/key', () => tree.prove('\udc00')],
+      ['among many', 'invalid-argument/key', () => tree.getMany(['a', null as never])],
+      ['a key to prove', 'invalid-argument/key', () => tree.proveMany([new Uint8Array(33)])],
+      ['a key to delete', 'invalid-argument/key', () => tree.deleteMany(['a', undefined as never])],
+      [
+        'a key to start at',
+        'invalid-argument/key',
+        () => tree.entries({ from: 1 as never }).toArray(),
+      ],
+      ['no value', 'invalid-argument/value', () => many([{ key: 'a', sum: 1n }])],
+      [
+        'a value too large',
+        'invalid-argument/value',
+        () => tree.put('a', { value: large, sum: 1n }),
+      ],
+      [
+        'a sum that is a number',
+        'invalid-argument/value',
+        () => many([{ key: 'a', value, sum: 1 }]),
+      ],
+      ['a sum too large', 'invalid-argument/value', () => tree.put('a', { value, sum: 1n << 64n })],
+      ['a sum below 0', 'invalid-argument/value', () => tree.put('a', { value, sum: -1n })],
+      ['null for a leaf', 'invalid-argument/value', () => many([null])],
       ['no pointer', 'invalid-argument', () => many([{}], { sum: 'cents' })],
-      ['rows without sums', 'invalid-value', () => many([{ key: 'x' }], { sum: '/cents' })],
+      [
+        'rows without sums',
+        'invalid-argument/value',
+        () => many([{ key: 'x' }], { sum: '/cents' }),
+      ],
       ['no source', 'invalid-argument', () => many(7)],
       ['bytes', 'invalid-argument', () => many(new Blob(['[]']))],
       ['a response', 'invalid-argument', () => many(new Response('[]'))],
@@ -37,10 +54,14 @@ describe('refused calls', () => {
       ['a root not there', 'missing-chunk', () => tree.diff('ab'.repeat(32)).toArray()],
       [
         'sums that do not fit',
-        'sum-overflow',
+        'invalid-argument/sum-overflow',
         () => many([{ key: 'b', value, sum: 2n ** 64n - 1n }]),
       ],
-      ['sums that do not fit together', 'sum-overflow', () => many([...leaves('z', 2, 2n ** 63n)])],
+      [
+        'sums that do not fit together',
+        'invalid-argument/sum-overflow',
+        () => many([...leaves('z', 2, 2n ** 63n)]),
+      ],
       [
         'a tree that follows',
         'invalid-argument',
@@ -51,12 +72,16 @@ describe('refused calls', () => {
         'invalid-argument',
         () => db.sumTree('balances').delete('acct/1'),
       ],
-      ['a row of half a cent', 'invalid-value', () => db.put('acct/2', { cents: 0.5 })],
-      ['a row of less than nothing', 'invalid-value', () => db.put('acct/2', { cents: -1 })],
-      ['a row of a text', 'invalid-value', () => db.put('acct/2', { cents: 'much' })],
+      ['a row of half a cent', 'invalid-argument/value', () => db.put('acct/2', { cents: 0.5 })],
+      [
+        'a row of less than nothing',
+        'invalid-argument/value',
+        () => db.put('acct/2', { cents: -1 }),
+      ],
+      ['a row of a text', 'invalid-argument/value', () => db.put('acct/2', { cents: 'much' })],
       [
         'rows that come to too much',
-        'sum-overflow',
+        'invalid-argument/sum-overflow',
         () =>
           db.putMany([
             ['acct/2', { cents: '18446744073709551615' }],
@@ -65,12 +90,12 @@ describe('refused calls', () => {
       ],
       [
         'in a transaction',
-        'invalid-value',
+        'invalid-argument/value',
         () => db.transaction(async (tx) => tx.put('acct/2', { cents: [] })),
       ],
       [
         'in a patch',
-        'invalid-value',
+        'invalid-argument/value',
         () => db.applyPatch([{ op: 'put', key: 'acct/2', value: { cents: -5 } }]),
       ],
       [
@@ -87,7 +112,7 @@ describe('refused calls', () => {
     ];
     for (const [title, code, call] of calls) {
       const made = async () => call();
-      await expect(within(made()), title).rejects.toMatchObject({ code });
+      await expect(within(made()), title).rejects.toMatchObject(ofKind(code));
       expect(db.root, title).toBe(before);
     }
     expect(await sumsOf(db)).toEqual(new Map([[hex(sha256('a')), 5n]]));
@@ -137,10 +162,14 @@ describe('the rule of a tree', () => {
       await db.sumTree('t').get('q');
       const other = await open('s', { storage });
       const put = other.put('s/1', { n: -1 });
-      if (hasCommit) await expect(put).rejects.toEqual(failure('invalid-value'));
+      if (hasCommit) await expect(put).rejects.toEqual(failure('invalid-argument/value'));
       else {
         await put;
-        await expect(db.put('y', 1)).rejects.toMatchObject({ code: 'invalid-value', key: 's/1' });
+        await expect(db.put('y', 1)).rejects.toMatchObject({
+          ...ofKind('invalid-argument'),
+          detail: 'value',
+          key: 's/1',
+        });
         // One commit of either handle mends the row.
         await other.put('s/1', { n: 2 });
       }

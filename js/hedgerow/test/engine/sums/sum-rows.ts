@@ -1,5 +1,6 @@
 /** Leaves, rows that a sum tree follows, and the sums in a store. */
 import type { Store, SumItem } from '../../../src/index.js';
+import { kindOf } from '../../support/error-kind.js';
 import { hex } from '../../support/models/sum-reference.js';
 
 export const SUMS = { balances: { sum: '/cents', prefix: 'acct/' } };
@@ -10,7 +11,7 @@ export const accounts = (count: number, cents = 1) =>
   Array.from({ length: count }, (_, at) => [`acct/${at}`, { cents, at }] as const);
 export const pause = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-export const codeOf = (error: unknown) => (error as { code?: string }).code;
+export const codeOf = (error: unknown) => kindOf(error);
 
 export async function sumsOf(db: Store, name = 't'): Promise<Map<string, bigint>> {
   const found = await db.sumTree(name).entries().toArray();

@@ -144,7 +144,9 @@ describe.each(VECTORS.filter(([, { error_test_cases: cases }]) => (cases ?? []).
         const puts = one === 0 ? [told] : told.map((each) => [each]);
         for (const part of puts.slice(0, -1)) await putIn(tree, part, 0);
         const before = [db.root, tree.root];
-        await expect(putIn(tree, puts.at(-1)!, 0)).rejects.toEqual(failure('sum-overflow'));
+        await expect(putIn(tree, puts.at(-1)!, 0)).rejects.toEqual(
+          failure('invalid-argument/sum-overflow'),
+        );
         expect([db.root, tree.root]).toEqual(before);
         await db.close();
       }

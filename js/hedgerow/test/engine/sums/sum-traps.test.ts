@@ -17,7 +17,7 @@ import { alive, forget, isPending, trapIn, trapped } from '../../support/trappin
 const TRAPS = 50;
 const SEEDS = 8;
 
-const crashed = failure('crashed', { retryable: true });
+const crashed = failure('unavailable/crashed', { retryable: true });
 const never = Number.POSITIVE_INFINITY;
 const leaf = { value: new Uint8Array([1]), sum: 1n };
 const pause = () => new Promise((resolve) => setTimeout(resolve, 0));

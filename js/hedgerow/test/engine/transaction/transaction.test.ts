@@ -116,13 +116,15 @@ describe('a transaction', () => {
   it('refuses bad keys and values at the call, and can continue', async () => {
     const db = await storeOf();
     await db.transaction((tx) => {
-      expect(() => tx.put('\ud800', 1)).toThrow(failure('invalid-key'));
-      expect(() => tx.put('a'.repeat(1025), 1)).toThrow(failure('invalid-key'));
-      expect(() => tx.delete(1 as never)).toThrow(failure('invalid-key'));
-      expect(() => tx.put('a', undefined)).toThrow(failure('invalid-value'));
-      expect(() => tx.put('a', Number.NaN)).toThrow(failure('invalid-value'));
-      expect(() => tx.put('a', new Map())).toThrow(failure('invalid-value'));
-      expect(() => tx.put('a', 'x'.repeat((64 << 20) - 1))).toThrow(failure('invalid-value'));
+      expect(() => tx.put('\ud800', 1)).toThrow(failure('invalid-argument/key'));
+      expect(() => tx.put('a'.repeat(1025), 1)).toThrow(failure('invalid-argument/key'));
+      expect(() => tx.delete(1 as never)).toThrow(failure('invalid-argument/key'));
+      expect(() => tx.put('a', undefined)).toThrow(failure('invalid-argument/value'));
+      expect(() => tx.put('a', Number.NaN)).toThrow(failure('invalid-argument/value'));
+      expect(() => tx.put('a', new Map())).toThrow(failure('invalid-argument/value'));
+      expect(() => tx.put('a', 'x'.repeat((64 << 20) - 1))).toThrow(
+        failure('invalid-argument/value'),
+      );
       tx.put('kept', 1);
     });
     expect(await all(db)).toEqual([['kept', 1]]);

@@ -15,7 +15,7 @@ async function scene() {
 }
 
 const fails = expect.objectContaining({
-  code: expect.stringMatching(/^(invalid-export|corrupt-chunk)$/),
+  help: expect.stringMatching(/(corrupt-chunk\.md|invalid-data\.md#export)$/),
 });
 
 describe('an import into a store that has this root already', () => {
@@ -33,7 +33,7 @@ describe('an import into a store that has this root already', () => {
     const { db, storage, bytes } = await scene();
     for (let end = bytes.length - 1; end > 0; end -= Math.ceil(bytes.length / 97)) {
       const importing = importStore('app', bytes.slice(0, end), { storage });
-      await expect(importing, `cut at ${end}`).rejects.toEqual(failure('invalid-export'));
+      await expect(importing, `cut at ${end}`).rejects.toEqual(failure('invalid-data/export'));
     }
     expect(await db.count()).toBe(5000);
   });

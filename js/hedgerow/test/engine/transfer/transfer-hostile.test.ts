@@ -1,6 +1,7 @@
 /** A damaged or forged export is refused, and no handle sees any of it. */
 import { describe, expect, it } from 'vitest';
 import {
+  type ErrorKind,
   HedgerowError,
   importStore,
   memory,
@@ -10,6 +11,7 @@ import {
 } from '../../../src/index.js';
 import { forCuts, forFlips } from '../../support/damaged-bytes.js';
 import { watched } from '../../support/doubles/watched-storage.js';
+import { kindOf } from '../../support/error-kind.js';
 import { type Forged, forge, partsOf, segmentOf } from '../../support/forging.js';
 import { type Entry, failure } from '../../support/models/store-model.js';
 import { isDeep } from '../../support/property.js';
@@ -42,7 +44,7 @@ async function smallStore(storage: Storage): Promise<Store> {
   return db;
 }
 
-const CODES = ['invalid-export', 'corrupt-chunk', 'missing-chunk', 'unsupported-format'];
+const CODES = ['invalid-data/export', 'corrupt-chunk', 'missing-chunk', 'newer-version/format'];
 
 describe('an export that is damaged', () => {
   it('is refused wherever it ends', async () => {
@@ -52,7 +54,7 @@ describe('an export that is damaged', () => {
     const storage = memory();
     await forCuts(bytes, async (cut) => {
       const importing = importStore('copy', [cut], { storage });
-      await expect(importing).rejects.toEqual(failure('invalid-export'));
+      await expect(importing).rejects.toEqual(failure('invalid-data/export'));
     });
     await expectEmpty(storage);
     // The complete export is accepted after all that.
@@ -71,7 +73,7 @@ describe('an export that is damaged', () => {
         (cause: unknown) => cause,
       );
       expect(error).toBeInstanceOf(HedgerowError);
-      const { code } = error as HedgerowError;
+      const code = kindOf(error) as string;
       expect(CODES, `${error}`).toContain(code);
       codes.set(code, (codes.get(code) ?? 0) + 1);
     });
@@ -133,7 +135,7 @@ describe('an export that is damaged', () => {
         () => joined([bytes, from.bytes(1 + from.below(50))]),
       ][round % 6]?.() as Uint8Array;
       const error = await importStore('copy', [damaged], { storage }).catch((cause) => cause);
-      expect(CODES, `round ${round}: ${error}`).toContain(error.code);
+      expect(CODES, `round ${round}: ${error}`).toContain(kindOf(error));
       await expectEmpty(storage);
     }
     const result = await importStore('copy', [bytes], { storage });
@@ -152,7 +154,7 @@ describe('a forged export', () => {
     return [db, forge(parts)];
   };
 
-  const refused: [string, HedgerowError['code'], (parts: Forged) => void][] = [
+  const refused: [string, ErrorKind, (parts: Forged) => void][] = [
     ['another root', 'missing-chunk', ({ refs }) => refs[0]?.commitBytes.fill(7)],
     ['no segments', 'missing-chunk', (parts) => parts.segments.splice(0)],
     ['a segment less', 'missing-chunk', (parts) => parts.segments.pop()],
@@ -169,7 +171,7 @@ describe('a forged export', () => {
     ],
     [
       'a commit of a later version',
-      'unsupported-format',
+      'newer-version/format',
       ({ refs, segments }) => {
         segments.push(segmentOf(LATER_HASH, LATER));
         refs[0]?.commitBytes.set(LATER_HASH);
@@ -177,71 +179,75 @@ describe('a forged export', () => {
     ],
     [
       'a table of a later version',
-      'unsupported-format',
+      'newer-version/format',
       ({ segments }) => segments[0]?.tableBytes.set([2], 4),
     ],
     [
       'a table without its magic number',
-      'invalid-export',
+      'invalid-data/export',
       ({ segments }) => segments[0]?.tableBytes.set([0], 0),
     ],
-    ['no chunks', 'invalid-export', ({ segments }) => segments[0]?.tableBytes.fill(0, 8, 12)],
-    ['many chunks', 'invalid-export', ({ segments }) => segments[0]?.tableBytes.fill(255, 8, 12)],
+    ['no chunks', 'invalid-data/export', ({ segments }) => segments[0]?.tableBytes.fill(0, 8, 12)],
+    [
+      'many chunks',
+      'invalid-data/export',
+      ({ segments }) => segments[0]?.tableBytes.fill(255, 8, 12),
+    ],
     [
       'a huge segment',
-      'invalid-export',
+      'invalid-data/export',
       ({ segments }) => segments.unshift(segmentOf(LATER_HASH, new Uint8Array((1 << 20) + 1))),
     ],
     [
       'a segment without bytes',
-      'invalid-export',
+      'invalid-data/export',
       ({ segments }) => segments.unshift(segmentOf(LATER_HASH, new Uint8Array())),
     ],
-    ['no refs', 'invalid-export', ({ refs }) => refs.splice(0)],
+    ['no refs', 'invalid-data/export', ({ refs }) => refs.splice(0)],
     [
       'another main branch',
-      'invalid-export',
+      'invalid-data/export',
       ({ refs }) => refs.unshift({ name: 'branch/a', commitBytes: ZERO }),
     ],
     [
       'a ref that no export has',
-      'invalid-export',
+      'invalid-data/export',
       ({ refs }) => refs.push({ name: 'import', commitBytes: ZERO }),
     ],
     [
       'a branch main',
-      'invalid-export',
+      'invalid-data/export',
       ({ refs }) => refs.push({ name: 'branch/main', commitBytes: ZERO }),
     ],
     [
       'a branch without a name',
-      'invalid-export',
+      'invalid-data/export',
       ({ refs }) => refs.push({ name: 'branch/', commitBytes: ZERO }),
     ],
     [
       'a branch of a long name',
-      'invalid-export',
+      'invalid-data/export',
       ({ refs }) => refs.push({ name: `branch/${'n'.repeat(1025)}`, commitBytes: ZERO }),
     ],
     [
       'a ref of a very long name',
-      'invalid-export',
+      'invalid-data/export',
       ({ refs }) => refs.push({ name: `branch/${'n'.repeat(9000)}`, commitBytes: ZERO }),
     ],
     [
       'two branches of one name',
-      'invalid-export',
+      'invalid-data/export',
       ({ refs }) =>
         refs.push({ name: 'branch/a', commitBytes: ZERO }, { name: 'branch/a', commitBytes: ZERO }),
     ],
     [
       'a fork of nothing',
-      'invalid-export',
+      'invalid-data/export',
       ({ refs }) => refs.push({ name: 'fork/a/main', commitBytes: ZERO }),
     ],
     [
       'a fork with a malformed name',
-      'invalid-export',
+      'invalid-data/export',
       ({ refs }) => refs.push({ name: 'fork/%/main', commitBytes: ZERO }),
     ],
     [
@@ -251,7 +257,7 @@ describe('a forged export', () => {
     ],
     [
       'too many refs',
-      'invalid-export',
+      'invalid-data/export',
       ({ refs }) => {
         for (let at = 10_000; at < 15_000; at++)
           refs.push({ name: `branch/${at}`, commitBytes: ZERO });
@@ -300,9 +306,9 @@ describe('a forged export', () => {
     const [, bytes] = await forged(() => {});
     const storage = memory();
     const importing = importStore('copy', [bytes.with(4, 2)], { storage });
-    await expect(importing).rejects.toEqual(failure('unsupported-format'));
+    await expect(importing).rejects.toEqual(failure('newer-version/format'));
     await expect(open('copy', { storage, advanced: { mustExist: true } })).rejects.toEqual(
-      failure('store-not-found'),
+      failure('not-found/store'),
     );
   });
 });

@@ -154,7 +154,7 @@ describe('a store that is exported and imported', () => {
     const main = branch.backup.export({ branches: ['main'] });
     await expect(main).rejects.toEqual(failure('invalid-argument'));
     await expect(db.backup.export({ branches: ['none'] })).rejects.toEqual(
-      failure('branch-not-found'),
+      failure('not-found/branch'),
     );
     expect((await db.backup.export({ branches: ['side'] })).branches).toEqual(['side']);
   });

@@ -298,10 +298,10 @@ describe('a ref', () => {
     });
   };
 
-  it('of a later format makes opening fail with unsupported-format', async () => {
+  it('of a later format makes opening fail with newer-version/format', async () => {
     const closed = storage.closed;
     changed({ format: 2 });
-    await expect(reopened()).rejects.toEqual(failure('unsupported-format', { retryable: false }));
+    await expect(reopened()).rejects.toEqual(failure('newer-version/format', { retryable: false }));
     expect(storage.closed).toBe(closed + 1);
   });
 
@@ -309,7 +309,7 @@ describe('a ref', () => {
     const [db, other] = [await reopened(), await reopened()];
     await other.put('other', 1);
     changed({ format: 2 });
-    await expect(db.put('mine', 1)).rejects.toEqual(failure('unsupported-format'));
+    await expect(db.put('mine', 1)).rejects.toEqual(failure('newer-version/format'));
     expect(await db.get('k1')).toBe(textOf(1));
     expect(await db.get('mine')).toBeUndefined();
   });

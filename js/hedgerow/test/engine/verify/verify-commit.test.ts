@@ -197,7 +197,7 @@ describe('damage', () => {
     const closed = storage.closed;
     expect(await verifyStore('test', { storage })).toMatchObject({ ok: false, faults: [fault] });
     expect(storage.closed).toBe(closed + 1);
-    await expect(verifyStore('none', { storage })).rejects.toEqual(failure('store-not-found'));
+    await expect(verifyStore('none', { storage })).rejects.toEqual(failure('not-found/store'));
   });
 });
 
@@ -215,7 +215,7 @@ describe('segments and tables', () => {
         'gone',
         false,
         () => {
-          throw new HedgerowError('storage', 'the record cannot be read');
+          throw new HedgerowError('unavailable/storage', 'the record cannot be read');
         },
       ],
     ];
@@ -260,7 +260,7 @@ describe('segments and tables', () => {
 });
 
 it('a verification fails if storage fails, and the next one succeeds', async () => {
-  const error = new HedgerowError('disconnected', 'for a test');
+  const error = new HedgerowError('unavailable/disconnected', 'for a test');
   const failing = faulty(storage);
   const db = await open('test', { storage: failing });
   for (const call of ['load', 'read'] as const) {

@@ -35,7 +35,7 @@ function ends(db: Store, options: WatchOptions = {}) {
 }
 
 describe('storage that cannot be read', () => {
-  it.each(['disconnected', 'storage'] as const)(
+  it.each(['unavailable/disconnected', 'unavailable/storage'] as const)(
     'for long (`%s`) ends a watch after five tries within 7.5 seconds',
     async (code) => {
       const storage = faulty(memory());
@@ -84,7 +84,7 @@ describe('storage that cannot be read', () => {
     const errors: unknown[] = [];
     db.watch({}, copy.take, { onError: (cause) => errors.push(cause) });
     await rest();
-    const error = new HedgerowError('storage', 'never again');
+    const error = new HedgerowError('unavailable/storage', 'never again');
     storage.fail({ call: 'read', at: 1, lasting: true, when: 'before', error });
     // The watch follows a commit of another handle, whose changes cannot be read.
     await other.put('k000005', 'changed');
@@ -106,7 +106,7 @@ describe('storage that cannot be read', () => {
     const writing = await open('test', { storage });
     await writing.putMany(MANY);
     const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
-    const error = new HedgerowError('storage', 'not now');
+    const error = new HedgerowError('unavailable/storage', 'not now');
     storage.fail({ call: 'read', at: storage.calls('read') + 1, when: 'before', error });
     const copy = new Copy();
     const onError = vi.fn();
@@ -210,7 +210,7 @@ describe('a handle that is closed', () => {
 });
 
 describe('a branch that is deleted', () => {
-  it('ends its watches with `branch-not-found`, in this tab and in others, and no others', async () => {
+  it('ends its watches with `not-found/branch`, in this tab and in others, and no others', async () => {
     const [one, other] = await handles(2, 'branches');
     await one.putMany(rows(100));
     const mains = [ends(one), ends(other)];
@@ -228,11 +228,11 @@ describe('a branch that is deleted', () => {
     await until(() => watches.every(({ areOver }) => areOver()));
     await until(() => reported.mock.calls.length === drafts.length);
     for (const { errors } of watches) {
-      expect(errors).toEqual([[failure('branch-not-found')], [failure('branch-not-found')]]);
+      expect(errors).toEqual([[failure('not-found/branch')], [failure('not-found/branch')]]);
     }
-    for (const [cause] of reported.mock.calls) expect(cause).toEqual(failure('branch-not-found'));
+    for (const [cause] of reported.mock.calls) expect(cause).toEqual(failure('not-found/branch'));
     for (const db of drafts) {
-      expect(() => db.watch({}, () => {})).toThrow(failure('branch-not-found'));
+      expect(() => db.watch({}, () => {})).toThrow(failure('not-found/branch'));
     }
     await one.put('k', 1);
     await rest();
@@ -253,7 +253,7 @@ describe('a branch that is deleted', () => {
   it('that never existed ends no watches of a handle that tries to switch to it', async () => {
     const db = await open('test', { storage: memory() });
     const { errors } = ends(db);
-    await expect(db.branches.switchTo('none')).rejects.toEqual(failure('branch-not-found'));
+    await expect(db.branches.switchTo('none')).rejects.toEqual(failure('not-found/branch'));
     const copy = new Copy([]);
     db.watch({}, copy.take);
     await db.put('a', 1);

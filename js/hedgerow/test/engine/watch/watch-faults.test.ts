@@ -72,7 +72,7 @@ describe('when storage fails', () => {
     await writing.close();
     const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
     const copy = new Copy();
-    const error = new HedgerowError('disconnected', 'not now');
+    const error = new HedgerowError('unavailable/disconnected', 'not now');
     storage.fail({ call: 'read', at: 1, lasting: true, when: 'before', error });
     db.watch({}, copy.take, { initial: true });
     await rest();

@@ -147,9 +147,9 @@ describe('many watchers', () => {
 describe('bad arguments', () => {
   it.each([
     [{ gt: 'a', gte: 'b' }, 'invalid-argument'],
-    [{ prefix: '\ud800' }, 'invalid-key'],
-    [{ lt: 5 as unknown as string }, 'invalid-key'],
-    [{ gte: 'x'.repeat(2000) }, 'invalid-key'],
+    [{ prefix: '\ud800' }, 'invalid-argument/key'],
+    [{ lt: 5 as unknown as string }, 'invalid-argument/key'],
+    [{ gte: 'x'.repeat(2000) }, 'invalid-argument/key'],
   ] as const)('%o is refused', async (range, code) => {
     const db = await storeOf();
     expect(() => db.watch(range, () => {})).toThrow(failure(code));

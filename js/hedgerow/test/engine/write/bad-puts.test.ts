@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
+import { kindOf } from '../../support/error-kind.js';
 import { failure, storeOf } from '../../support/models/store-model.js';
 import { forSeeds } from '../../support/property.js';
 
@@ -15,15 +16,15 @@ async function counting(storage = memory()) {
 /** Returns `true` for each call that was accepted, or the code of its refusal. */
 async function settled(calls: readonly Promise<void>[]): Promise<unknown[]> {
   const results = await Promise.allSettled(calls);
-  return results.map((one) => (one.status === 'fulfilled' ? true : one.reason.code));
+  return results.map((one) => (one.status === 'fulfilled' ? true : kindOf(one.reason)));
 }
 
 describe('a put that a followed sum tree refuses', () => {
   it.each([
-    ['has no whole number', { id: 'b', n: 1.5 }, 'invalid-value'],
-    ['has a sum below zero', { id: 'b', n: -1 }, 'invalid-value'],
-    ['has the key of another row', { id: 'a', n: 2 }, 'invalid-value'],
-    ['lets the sum overflow', { id: 'b', n: MAX }, 'sum-overflow'],
+    ['has no whole number', { id: 'b', n: 1.5 }, 'invalid-argument/value'],
+    ['has a sum below zero', { id: 'b', n: -1 }, 'invalid-argument/value'],
+    ['has the key of another row', { id: 'a', n: 2 }, 'invalid-argument/value'],
+    ['lets the sum overflow', { id: 'b', n: MAX }, 'invalid-argument/sum-overflow'],
   ])('since it %s is refused alone', async (_, bad, code) => {
     const db = await counting();
     await db.put('s/a', { id: 'a', n: 1 });
@@ -46,7 +47,7 @@ describe('a put that a followed sum tree refuses', () => {
     const db = await counting();
     const message = expect.stringContaining('whole number') as unknown as string;
     const put = db.put('s/a', { id: 'a', n: 'x' });
-    await expect(put).rejects.toEqual(failure('invalid-value', { message }));
+    await expect(put).rejects.toEqual(failure('invalid-argument/value', { message }));
   });
 
   it('is found among many in few commits', async () => {
@@ -58,8 +59,8 @@ describe('a put that a followed sum tree refuses', () => {
       db.put(`s/${at}`, { id: `${at}`, n: at === 77 ? 'no number' : 1 }),
     );
     const result = await settled(calls);
-    expect(result.filter((one) => one !== true)).toEqual(['invalid-value']);
-    expect(result[77]).toBe('invalid-value');
+    expect(result.filter((one) => one !== true)).toEqual(['invalid-argument/value']);
+    expect(result[77]).toBe('invalid-argument/value');
     // A half each time: as many as 256 has bits, and one more.
     expect(storage.written.length - before).toBeLessThanOrEqual(9);
     expect(db.sumTree('t').root.sum).toBe(255n);
@@ -72,21 +73,21 @@ it('a put that the core refuses says why, without a position', async () => {
   for (let level = 0; level < 600; level++) deep = [deep];
   const calls = [db.put('a', 1), db.put('b', deep), db.put('c', 3)];
   const message = 'the value is nested deeper than 512';
-  await expect(calls[1]).rejects.toEqual(failure('invalid-value', { message }));
-  expect(await settled(calls)).toEqual([true, 'invalid-value', true]);
+  await expect(calls[1]).rejects.toEqual(failure('invalid-argument/value', { message }));
+  expect(await settled(calls)).toEqual([true, 'invalid-argument/value', true]);
 });
 
 it('a number that is too large for a double is refused as an object and as bytes', async () => {
   const db = await storeOf();
-  const refused = failure('invalid-value');
+  const refused = failure('invalid-argument/value');
   for (const text of ['1e400', '-1e400', '9'.repeat(400)]) {
     await expect(db.put('a', JSON.parse(text)), text).rejects.toEqual(refused);
     await expect(db.putMany([['a', [JSON.parse(text)]]]), text).rejects.toEqual(refused);
     const lines = new TextEncoder().encode(`["a",{"b":${text}}]\n`);
-    const inBytes = failure('invalid-row', { row: 0 });
+    const inBytes = failure('invalid-data/row', { row: 0 });
     await expect(db.putMany(lines, { format: 'ndjson' }), text).rejects.toEqual(inBytes);
     const patch = new TextEncoder().encode(`{"op":"put","key":"a","value":${text}}\n`);
-    await expect(db.applyPatch(patch), text).rejects.toEqual(failure('invalid-patch'));
+    await expect(db.applyPatch(patch), text).rejects.toEqual(failure('invalid-data/patch'));
   }
   expect(await db.count()).toBe(0);
 });

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { table } from '../../../src/store/tables/index.js';
 import { closeAll, opened } from '../../support/doubles/worker-wire.js';
+import { kindOf } from '../../support/error-kind.js';
 import { forSampled } from '../../support/property.js';
 
 interface Item {
@@ -144,7 +145,7 @@ async function outcome(call: Promise<unknown>): Promise<unknown> {
     const { root, rows } = Object(value) as { root?: string; rows?: number };
     return root === undefined ? value : { rows };
   } catch (cause) {
-    return (cause as { code: string }).code;
+    return kindOf(cause);
   }
 }
 

@@ -32,7 +32,7 @@ describe('the segments of a load are deleted after it fails', () => {
         yield* all;
         yield ['\ud800', 1];
       },
-      failure('invalid-key', { row: 160 }),
+      failure('invalid-argument/key', { row: 160 }),
     ],
   ];
   for (const [title, ending, error] of endings) {

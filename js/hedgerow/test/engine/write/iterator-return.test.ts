@@ -13,7 +13,7 @@ describe('the iterator of an async source', () => {
         },
       }),
     };
-    await expect(db.putMany(source)).rejects.toEqual(failure('invalid-value', { row: 0 }));
+    await expect(db.putMany(source)).rejects.toEqual(failure('invalid-argument/value', { row: 0 }));
   });
 
   it('that has failed itself gets no call of return', async () => {

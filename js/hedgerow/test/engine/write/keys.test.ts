@@ -160,8 +160,8 @@ describe('the longest key', () => {
     it(`may not have 1025 bytes, ${title}`, async () => {
       const db = await storeOf([['a', 1]]);
       const long = `${key}y`;
-      const error = failure('invalid-key');
-      const atRow = failure('invalid-key', { row: 1 });
+      const error = failure('invalid-argument/key');
+      const atRow = failure('invalid-argument/key', { row: 1 });
       const rows: Entry[] = [
         ['b', 1],
         [long, 1],
@@ -202,8 +202,8 @@ describe('a key is refused that is', () => {
     it(title, async () => {
       const db = await storeOf([['a', 1]]);
       const bad = key as string;
-      const error = failure('invalid-key');
-      const atRow = failure('invalid-key', { row: 2 });
+      const error = failure('invalid-argument/key');
+      const atRow = failure('invalid-argument/key', { row: 2 });
       await refuses(db, () => db.put(bad, 1), error);
       await refuses(db, () => db.delete(bad), error);
       await refuses(db, () => db.get(bad), error);
@@ -233,7 +233,7 @@ it('an error of a key is a HedgerowError that cannot be retried', async () => {
   expect(error).toBeInstanceOf(Error);
   expect((error as HedgerowError).retryable).toBe(false);
   expect((error as HedgerowError).row).toBeUndefined();
-  expect(String(error)).toContain('invalid-key');
+  expect(String(error)).toContain('invalid-argument/key');
 });
 
 it('the error of a bad key has its position in the whole source', async () => {
@@ -242,12 +242,12 @@ it('the error of a bad key has its position in the whole source', async () => {
     const rows = Array.from({ length: 30_000 }, (_, row): Entry => [`k${row}`, row]);
     for (const bad of ['\ud800', 5 as never, 'x'.repeat(1025)]) {
       rows[at] = [bad, 1];
-      await refuses(db, () => db.putMany(rows), failure('invalid-key', { row: at }));
+      await refuses(db, () => db.putMany(rows), failure('invalid-argument/key', { row: at }));
       const objects = rows.map(([id]) => ({ id }));
       await refuses(
         db,
         () => db.putMany(objects, { key: '/id' }),
-        failure('invalid-key', { row: at }),
+        failure('invalid-argument/key', { row: at }),
       );
     }
   }

@@ -6,6 +6,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_JSON_DEPTH, MAX_KEY_BYTES } from '../../../src/base/limits.js';
 import { type HedgerowError, memory, type Store } from '../../../src/index.js';
+import { kindOf } from '../../support/error-kind.js';
 import { deep, sampled } from '../../support/property.js';
 import {
   BASES,
@@ -36,31 +37,31 @@ const LIMITS: readonly Limit[] = [
     name: 'bytes of a key',
     at: rowOf('k'.repeat(MAX_KEY_BYTES), 1),
     above: rowOf('k'.repeat(MAX_KEY_BYTES + 1), 1),
-    code: 'invalid-key',
+    code: 'invalid-argument/key',
   },
   {
     name: 'bytes of a key that is not ASCII',
     at: rowOf('é'.repeat(MAX_KEY_BYTES / 2), 1),
     above: rowOf(`${'é'.repeat(MAX_KEY_BYTES / 2)}k`, 1),
-    code: 'invalid-key',
+    code: 'invalid-argument/key',
   },
   {
     name: 'depth of arrays',
     at: rowOf('k', nested(DEPTH, 1)),
     above: rowOf('k', nested(DEPTH + 1, 1)),
-    code: 'invalid-value',
+    code: 'invalid-argument/value',
   },
   {
     name: 'depth of objects',
     at: rowOf('k', nested(DEPTH, 1, false)),
     above: rowOf('k', nested(DEPTH + 1, 1, false)),
-    code: 'invalid-value',
+    code: 'invalid-argument/value',
   },
   {
     name: 'depth around what is empty',
     at: rowOf('k', nested(DEPTH, {})),
     above: rowOf('k', nested(DEPTH + 1, [])),
-    code: 'invalid-value',
+    code: 'invalid-argument/value',
   },
   { name: 'bytes of a value in a leaf', at: rowOfLength(4096), above: rowOfLength(4097) },
   { name: 'bytes of a piece', at: rowOfLength(64 << 10), above: rowOfLength((64 << 10) + 1) },
@@ -103,7 +104,7 @@ async function expectRefusal(writer: Writer, base: Base, limit: Limit, context: 
   const rows = await db.count();
   // The call may throw before it returns a promise.
   const error = await failureOf((async () => writer.write(db, above))());
-  expect(error?.code, `${context}: ${error}`).toBe(writer.code ?? code);
+  expect(kindOf(error), `${context}: ${error}`).toBe(writer.code ?? code);
   expect([db.root, await db.count()], context).toEqual([root, rows]);
   expect(await db.health.verify({ checkIndexes: true }), context).toMatchObject({ ok: true });
   await writer.write(db, at);

@@ -81,7 +81,7 @@ export interface Writer {
   readonly name: string;
   readonly write: (db: Store, row: Row) => Promise<unknown>;
   /** The code of all refusals, where it does not distinguish the key from the value. */
-  readonly code?: 'invalid-row' | 'invalid-patch';
+  readonly code?: 'invalid-data/row' | 'invalid-data/patch';
 }
 
 /** All ways to write a row. */
@@ -109,12 +109,12 @@ export const WRITERS: readonly Writer[] = [
   },
   {
     name: 'an array in bytes',
-    code: 'invalid-row',
+    code: 'invalid-data/row',
     write: (db, { key, value }) => db.putMany(bytes(JSON.stringify([[key, value]]))),
   },
   {
     name: 'lines',
-    code: 'invalid-row',
+    code: 'invalid-data/row',
     write: (db, { key, value }) => {
       const text = `${JSON.stringify([key, value])}\n`;
       return db.putMany(bytes(text), { format: 'ndjson' });
@@ -122,7 +122,7 @@ export const WRITERS: readonly Writer[] = [
   },
   {
     name: 'lines of objects, key further in',
-    code: 'invalid-row',
+    code: 'invalid-data/row',
     write: (db, { value }) => {
       const text = `${JSON.stringify(value)}\n`;
       return db.putMany(bytes(text), { key: '/n/id', format: 'ndjson' });
@@ -130,27 +130,27 @@ export const WRITERS: readonly Writer[] = [
   },
   {
     name: 'an array of objects with spaces',
-    code: 'invalid-row',
+    code: 'invalid-data/row',
     write: (db, { value }) => db.putMany(bytes(`[ ${spaced(value)} ]`), { key: '/id' }),
   },
   {
     name: 'a patch that puts',
-    code: 'invalid-patch',
+    code: 'invalid-data/patch',
     write: (db, row) => db.applyPatch(patchOf(row)),
   },
   {
     name: 'a patch that updates',
-    code: 'invalid-patch',
+    code: 'invalid-data/patch',
     write: (db, row) => db.applyPatch(updateOf(row)),
   },
   {
     name: 'a patch in lines that puts',
-    code: 'invalid-patch',
+    code: 'invalid-data/patch',
     write: (db, row) => db.applyPatch(linesOf(patchOf(row))),
   },
   {
     name: 'a patch in lines that updates',
-    code: 'invalid-patch',
+    code: 'invalid-data/patch',
     write: (db, row) => db.applyPatch(linesOf(updateOf(row))),
   },
   {

@@ -109,7 +109,7 @@ const WAYS: Record<string, (db: Store, value: unknown) => Promise<unknown>> = {
 };
 
 describe.each(Object.entries(WAYS))('%s refuses', (way, write) => {
-  const code = way.startsWith('applyPatch') ? 'invalid-patch' : 'invalid-value';
+  const code = way.startsWith('applyPatch') ? 'invalid-data/patch' : 'invalid-argument/value';
   const at = (pointer: string) => (way.startsWith('applyPatch') ? `/value${pointer}` : pointer);
 
   it.each(LOST)('%s as a value, and at every place in one', async (_, lost) => {
@@ -155,7 +155,7 @@ describe.each(Object.entries(WAYS))('%s refuses', (way, write) => {
 it.each(LOST)('rows with a pointer to their key: %s is refused with its row', async (_, lost) => {
   const db = await storeOf([['k', 'before']]);
   const rows = [{ id: 'a' }, { id: 'b', in: [lost] }, { id: 'c' }];
-  const error = failure('invalid-value', { row: 1, pointer: '/in/0' });
+  const error = failure('invalid-argument/value', { row: 1, pointer: '/in/0' });
   await refuses(db, () => db.putMany(rows, { key: '/id' }), error);
 });
 
@@ -165,7 +165,7 @@ it.each(LOST)('an update of a patch: %s is refused with its operation', async (_
     { op: 'del', key: 'none' },
     { op: 'update', key: 'k', merge: { a: lost } },
   ] as const;
-  const error = failure('invalid-patch', { row: 1, pointer: '/merge/a' });
+  const error = failure('invalid-data/patch', { row: 1, pointer: '/merge/a' });
   await refuses(db, () => db.applyPatch(patch), error);
 });
 
@@ -174,7 +174,7 @@ it('the position of a value is its position in the whole source, far in', async 
   for (const at of [0, 4321, 29_999]) {
     const rows = Array.from({ length: 30_000 }, (_, row): Entry => [`k${row}`, { a: null, row }]);
     rows[at] = ['bad', { a: null, deep: [{}, { f: new Blob(['x']) }] }];
-    const error = failure('invalid-value', { row: at, pointer: '/deep/1/f' });
+    const error = failure('invalid-argument/value', { row: at, pointer: '/deep/1/f' });
     await refuses(db, () => db.putMany(rows), error);
   }
 });
@@ -183,7 +183,9 @@ it('a Blob is refused with advice how to store it, and the advice works', async 
   const db = await storeOf();
   const blob = new Blob(['text']);
   const message = expect.stringContaining('new Uint8Array(await') as unknown as string;
-  await expect(db.put('file', blob)).rejects.toEqual(failure('invalid-value', { message }));
+  await expect(db.put('file', blob)).rejects.toEqual(
+    failure('invalid-argument/value', { message }),
+  );
   await db.put('file', new Uint8Array(await blob.arrayBuffer()));
   expect(await db.get('file')).toEqual(new TextEncoder().encode('text'));
 });
@@ -200,7 +202,9 @@ it('a lossy value that resolves a conflict is refused by its key', async () => {
   const { root } = db;
   const merging = db.branches.merge('draft', { onConflict: () => ({ list: [Number.NaN] }) });
   const message = expect.stringContaining('"b"') as unknown as string;
-  await expect(merging).rejects.toEqual(failure('invalid-value', { pointer: '/list/0', message }));
+  await expect(merging).rejects.toEqual(
+    failure('invalid-argument/value', { pointer: '/list/0', message }),
+  );
   expect(db.root).toBe(root);
 });
 
@@ -274,7 +278,7 @@ it('every value that JSON keeps whole is accepted: random values, some with plan
       for (const [key, value] of rows)
         expectSame(await db.get(key), JSON.parse(JSON.stringify(value)), key);
     } else {
-      const error = failure('invalid-value', { row: bad, pointer: '/in/1' });
+      const error = failure('invalid-argument/value', { row: bad, pointer: '/in/1' });
       await expect(loading).rejects.toEqual(error);
       expect(await db.count()).toBe(0);
     }

@@ -173,7 +173,7 @@ describe('changes among operations', () => {
     const patch = [good, bad] as PatchOperation[];
     const sources: (() => Patch)[] = [() => patch, () => new Response(lines(patch))];
     for (const source of sources) {
-      await refuses(db, () => db.applyPatch(source()), failure('invalid-patch', { row: 1 }));
+      await refuses(db, () => db.applyPatch(source()), failure('invalid-data/patch', { row: 1 }));
       await expect(db.applyPatch(source())).rejects.toThrow(member);
     }
   });
@@ -181,7 +181,7 @@ describe('changes among operations', () => {
   it('a value that JSON cannot hold is refused with its place', async () => {
     const db = await storeOf();
     const patch = [{ op: 'add', key: 'a', newValue: { at: [new Map()] } }] as PatchOperation[];
-    const error = failure('invalid-patch', { row: 0, pointer: '/newValue/at/0' });
+    const error = failure('invalid-data/patch', { row: 0, pointer: '/newValue/at/0' });
     await refuses(db, () => db.applyPatch(patch), error);
   });
 
@@ -198,7 +198,7 @@ describe('changes among operations', () => {
     await refuses(
       copy,
       () => copy.applyPatch(reportedChanges),
-      failure('invalid-patch', { row: 0 }),
+      failure('invalid-data/patch', { row: 0 }),
     );
     await db.close();
   });

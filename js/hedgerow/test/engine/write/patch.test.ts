@@ -66,7 +66,7 @@ describe.each(SOURCES)('from %s', (_, sourceOf) => {
   it.each(apply)('$name', async ({ initial, patch, expected, error = false }) => {
     const db = await storeOf(initial);
     if (error) {
-      await refuses(db, () => db.applyPatch(sourceOf(patch)), failure('invalid-patch'));
+      await refuses(db, () => db.applyPatch(sourceOf(patch)), failure('invalid-data/patch'));
       return;
     }
     const result = await db.applyPatch(sourceOf(patch));
@@ -182,7 +182,7 @@ describe('a refused operation is reported with its position', () => {
   it.each([...bads, ...beyondJson])('%s', async (_, bad) => {
     const db = await scene();
     const cause = expect.objectContaining({ name: 'HedgerowError' });
-    const error = failure('invalid-patch', { row: 2, cause });
+    const error = failure('invalid-data/patch', { row: 2, cause });
     await refuses(db, () => db.applyPatch(around(bad)), error);
     await refuses(db, () => db.applyPatch(slowly(around(bad))), error);
   });
@@ -192,7 +192,7 @@ describe('a refused operation is reported with its position', () => {
     const text = lines(around(bad));
     const start = lines([good, good]).length;
     const isThere = (offset: number) => offset >= start && offset < start + lines([bad]).length;
-    const error = failure('invalid-patch', {
+    const error = failure('invalid-data/patch', {
       row: 2,
       offset: expect.toSatisfy(isThere) as unknown as number,
     });
@@ -214,7 +214,7 @@ describe('a refused operation is reported with its position', () => {
     await refuses(
       db,
       () => db.applyPatch(new Response('[{"op":"clear"}')),
-      failure('invalid-patch', { row: 1, offset: 15 }),
+      failure('invalid-data/patch', { row: 1, offset: 15 }),
     );
   });
 });
@@ -337,7 +337,7 @@ it('an abort, or a source that throws, leaves the store as it was', async () => 
 it('an update of a row that is not an object is refused, unless a later operation overrides it', async () => {
   const db = await storeOf([['a', 5]]);
   const update: PatchOperation = { op: 'update', key: 'a', merge: { n: 1 } };
-  const refused = failure('invalid-patch', { row: 1 });
+  const refused = failure('invalid-data/patch', { row: 1 });
   const other: PatchOperation = { op: 'put', key: 'b', value: 1 };
   await refuses(db, () => db.applyPatch([other, update]), refused);
   await refuses(db, () => db.applyPatch([other, update, { ...update }]), refused);

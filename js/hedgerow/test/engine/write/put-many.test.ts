@@ -82,7 +82,7 @@ describe('putMany takes pairs from', () => {
       ['a', 1],
       ['b', 1, 'more'],
     ];
-    const refused = failure('invalid-row', { row: 1 });
+    const refused = failure('invalid-data/row', { row: 1 });
     await refuses(db, () => db.putMany(rows as Entry[]), refused);
     const bytes = new TextEncoder().encode(JSON.stringify(rows));
     await refuses(db, () => db.putMany(bytes), refused);

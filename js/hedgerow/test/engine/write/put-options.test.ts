@@ -167,7 +167,7 @@ it('malformed options are refused, and no row is written', async () => {
     await expect(db.delete('a', options)).rejects.toMatchObject(failure('invalid-argument'));
   }
   await expect(db.put('\ud800', 1, { durability: 'strict' })).rejects.toMatchObject(
-    failure('invalid-key'),
+    failure('invalid-argument/key'),
   );
   expect(storage.written).toEqual([]);
   await db.close();

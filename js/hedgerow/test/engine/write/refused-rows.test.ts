@@ -32,13 +32,13 @@ describe('a bad argument of putMany is refused:', () => {
     await refuses(
       await db,
       async () => (await db).putMany(PAIRS, { prefix }),
-      failure('invalid-key'),
+      failure('invalid-argument/key'),
     );
   });
 });
 
 describe('a row without a key is refused:', () => {
-  const atRow = failure('invalid-key', { row: 1 });
+  const atRow = failure('invalid-argument/key', { row: 1 });
   const notPairs = [5, 'a', 'ab', null, undefined, { key: 'a' }, [], [5, 1], [null, 1], [['a'], 1]];
   it.each(notPairs.map((row) => [JSON.stringify(row), row]))('%s among pairs', async (_, row) => {
     const db = await storeOf(PAIRS);

@@ -1,5 +1,6 @@
 /** A bad value is refused before the store changes. */
 import { describe, expect, it } from 'vitest';
+import { ofKind } from '../../support/error-kind.js';
 import { type Entry, failure, refuses, storeOf } from '../../support/models/store-model.js';
 
 function nested(depth: number): unknown {
@@ -59,9 +60,9 @@ describe('a value is refused:', () => {
   for (const [title, value] of refused) {
     it(title, async () => {
       const db = await storeOf([['a', 1]]);
-      const code = 'invalid-value';
-      await refuses(db, () => db.put('b', value), expect.objectContaining({ code }));
-      await refuses(db, () => db.put('a', value), expect.objectContaining({ code }));
+      const code = 'invalid-argument/value';
+      await refuses(db, () => db.put('b', value), expect.objectContaining(ofKind(code)));
+      await refuses(db, () => db.put('a', value), expect.objectContaining(ofKind(code)));
       for (const at of [0, 2]) {
         const rows: Entry[] = [
           ['b', 1],
@@ -89,7 +90,7 @@ it('the error of a bad value has its position in the whole source', async () => 
     for (const bad of [undefined, { a: [5n] }, Number.NaN, nested(600), new Map()]) {
       const rows = Array.from({ length: 30_000 }, (_, row): Entry => [`k${row}`, { row }]);
       rows[at] = ['bad', bad];
-      await refuses(db, () => db.putMany(rows), failure('invalid-value', { row: at }));
+      await refuses(db, () => db.putMany(rows), failure('invalid-argument/value', { row: at }));
     }
   }
 });
@@ -98,7 +99,11 @@ it('a bad value in rows with a pointer is refused, too', async () => {
   const db = await storeOf([['a', 1]]);
   for (const bad of [5n, nested(600)]) {
     const rows = [{ id: 'x' }, { id: 'y', bad }];
-    await refuses(db, () => db.putMany(rows, { key: '/id' }), failure('invalid-value', { row: 1 }));
+    await refuses(
+      db,
+      () => db.putMany(rows, { key: '/id' }),
+      failure('invalid-argument/value', { row: 1 }),
+    );
   }
 });
 
@@ -110,12 +115,12 @@ it('the error keeps the cause that a value threw', async () => {
       throw cause;
     },
   };
-  await expect(db.put('a', value)).rejects.toEqual(failure('invalid-value', { cause }));
+  await expect(db.put('a', value)).rejects.toEqual(failure('invalid-argument/value', { cause }));
   await expect(db.putMany([['a', value]])).rejects.toEqual(
-    failure('invalid-value', { cause, row: 0 }),
+    failure('invalid-argument/value', { cause, row: 0 }),
   );
   await expect(db.putMany([['a', { in: value }]])).rejects.toEqual(
-    failure('invalid-value', { cause, row: 0 }),
+    failure('invalid-argument/value', { cause, row: 0 }),
   );
 });
 

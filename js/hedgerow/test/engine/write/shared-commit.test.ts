@@ -26,7 +26,7 @@ describe('a put that the core refuses', () => {
         'fulfilled',
       ]);
       const { reason } = settled[1] as PromiseRejectedResult;
-      expect(reason).toMatchObject({ code: 'invalid-value' });
+      expect(reason).toMatchObject({ code: 'invalid-argument', detail: 'value' });
       expect(reason.row).toBeUndefined();
       expect(await db.scan().keys().toArray()).toEqual(['a', 'd']);
     });

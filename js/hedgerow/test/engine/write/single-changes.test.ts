@@ -1,6 +1,7 @@
 /** `insert` and `update`: changes of one row that depend on its present value. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
+import { ofKind } from '../../support/error-kind.js';
 import { all, failure, storeOf } from '../../support/models/store-model.js';
 import { forSeeds } from '../../support/property.js';
 import { handles } from '../../support/watching.js';
@@ -66,9 +67,9 @@ describe('insert', () => {
 
   it('refuses a bad key, value or option, and a store that is closed', async () => {
     const db = await storeOf();
-    await expect(db.insert('\ud800', 1)).rejects.toMatchObject(failure('invalid-key'));
+    await expect(db.insert('\ud800', 1)).rejects.toMatchObject(failure('invalid-argument/key'));
     for (const value of [undefined, () => 1, Number.NaN, { f: new Map([[1, 2]]) }]) {
-      await expect(db.insert('a', value)).rejects.toMatchObject(failure('invalid-value'));
+      await expect(db.insert('a', value)).rejects.toMatchObject(failure('invalid-argument/value'));
     }
     await expect(db.insert('a', 1, { keep: true } as never)).rejects.toMatchObject(
       failure('invalid-argument'),
@@ -141,7 +142,8 @@ describe('update', () => {
     const { root } = db;
     for (const [key] of rows) {
       await expect(db.update(key, { n: 1 })).rejects.toMatchObject({
-        code: 'invalid-value',
+        ...ofKind('invalid-argument'),
+        detail: 'value',
         key,
         message: expect.stringContaining('function'),
       });
@@ -174,7 +176,9 @@ describe('update', () => {
       throw mine;
     };
     await expect(db.update('a', thrower)).rejects.toBe(mine);
-    await expect(db.update('a', () => Number.NaN)).rejects.toMatchObject(failure('invalid-value'));
+    await expect(db.update('a', () => Number.NaN)).rejects.toMatchObject(
+      failure('invalid-argument/value'),
+    );
     expect(db.root).toBe(root);
   });
 
@@ -212,9 +216,9 @@ describe('update', () => {
       await expect(db.update('a', change)).rejects.toMatchObject(failure('invalid-argument'));
     }
     for (const change of [undefined, { n: Number.NaN }, { f: new Set([1]) }] as never[]) {
-      await expect(db.update('a', change)).rejects.toMatchObject(failure('invalid-value'));
+      await expect(db.update('a', change)).rejects.toMatchObject(failure('invalid-argument/value'));
     }
-    await expect(db.update('\ud800', {})).rejects.toMatchObject(failure('invalid-key'));
+    await expect(db.update('\ud800', {})).rejects.toMatchObject(failure('invalid-argument/key'));
     expect(await db.get('a')).toEqual({ n: 1 });
   });
 

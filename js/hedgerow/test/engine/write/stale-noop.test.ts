@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
+import { kindOf } from '../../support/error-kind.js';
 
 describe('a handle that is behind', () => {
   it('puts a row that it believes to be there', async () => {
@@ -26,7 +27,9 @@ describe('a handle that is behind', () => {
     await one.put('k', 1);
     const other = await open('test', { storage });
     await one.put('k', 2);
-    const failed = await other.putMany([['k', 1]]).catch((cause: { code: string }) => cause.code);
+    const failed = await other
+      .putMany([['k', 1]])
+      .catch((cause: { code: string }) => kindOf(cause));
     if (failed === 'conflict') await other.putMany([['k', 1]]);
     expect(await (await open('test', { storage })).get('k')).toBe(1);
   });

@@ -133,10 +133,10 @@ describe('a writer', () => {
     const db = await open('bad', { storage: memory() });
     const writer = db.writer();
     expect(writer.tryPut('a', 1)).toBe(true);
-    expect(() => writer.tryPut('\ud800', 1)).toThrow(failure('invalid-key'));
-    expect(() => writer.tryPut('b', undefined)).toThrow(failure('invalid-value'));
-    await expect(writer.put('b', 1n)).rejects.toEqual(failure('invalid-value'));
-    await expect(writer.delete('k'.repeat(1025))).rejects.toEqual(failure('invalid-key'));
+    expect(() => writer.tryPut('\ud800', 1)).toThrow(failure('invalid-argument/key'));
+    expect(() => writer.tryPut('b', undefined)).toThrow(failure('invalid-argument/value'));
+    await expect(writer.put('b', 1n)).rejects.toEqual(failure('invalid-argument/value'));
+    await expect(writer.delete('k'.repeat(1025))).rejects.toEqual(failure('invalid-argument/key'));
     await writer.finish();
     expect(await all(db)).toEqual([['a', 1]]);
   });

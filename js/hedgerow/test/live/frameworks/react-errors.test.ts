@@ -6,6 +6,7 @@ import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { useLive, useLiveRow } from '../../../src/live/frameworks/react.js';
 import type { LiveRowState, LiveState } from '../../../src/live/index.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
+import { kindOf } from '../../support/error-kind.js';
 import { type Entry, failure } from '../../support/models/store-model.js';
 import { handles, rest, until } from '../../support/watching.js';
 import { clear, rendered } from './react-page.js';
@@ -84,7 +85,7 @@ describe('hooks are in `error`, with the cause and the earlier rows,', () => {
     await page.are('ready');
     await other.branches.delete('draft');
     await page.are('error');
-    expect(errors(page.states())).toEqual(Array(3).fill(failure('branch-not-found')));
+    expect(errors(page.states())).toEqual(Array(3).fill(failure('not-found/branch')));
     const anew = await other.branches.open('draft');
     await anew.put('k00001', 'anew');
     await one.branches.open('draft');
@@ -119,7 +120,7 @@ describe('hooks in `error` read again', () => {
     const page = shown(db);
     await page.are('error');
     for (const error of errors(page.states())) {
-      expect(['corrupt-chunk', 'missing-chunk']).toContain((error as HedgerowError).code);
+      expect(['corrupt-chunk', 'missing-chunk']).toContain(kindOf(error));
     }
     const states = page.all.states.length;
     await rest();
@@ -146,7 +147,7 @@ describe('hooks in `error` read again', () => {
     const [[first], value] = [page.all.last().rows, page.row.last().value];
     await db.branches.delete('draft');
     await page.are('error');
-    expect(errors(page.states())).toEqual(Array(3).fill(failure('branch-not-found')));
+    expect(errors(page.states())).toEqual(Array(3).fill(failure('not-found/branch')));
     await db.branches.switchTo('main');
     await page.are('ready');
     // Unchanged rows stay the same objects.
@@ -161,7 +162,7 @@ describe('hooks in `error` read again', () => {
     const db = await open('react', { storage: memory() });
     await db.putMany(rows(5));
     const watch = vi.spyOn(db, 'watch').mockImplementation((_, __, options) => {
-      queueMicrotask(() => options?.onError?.(new HedgerowError('storage', 'not now')));
+      queueMicrotask(() => options?.onError?.(new HedgerowError('unavailable/storage', 'not now')));
       return () => {};
     });
     const one = noting(() => useLive(db));

@@ -13,13 +13,13 @@ import {
 import { hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { HedgerowError } from '../../../src/index.js';
 import {
   useLive,
   useLiveRowSuspense,
   useLiveSuspense,
 } from '../../../src/live/frameworks/react.js';
 import type { LiveQuery } from '../../../src/live/types.js';
+import { kindOf } from '../../support/error-kind.js';
 import type { Entry } from '../../support/models/store-model.js';
 import { rest, until, watches } from '../../support/watching.js';
 import { gated, rowsOf, storeOf } from './framework.js';
@@ -34,7 +34,7 @@ class Boundary extends Component<{ children: ReactNode }, { error?: unknown }> {
   retry = () => this.setState({ error: undefined });
   override render() {
     const { error } = this.state;
-    return error === undefined ? this.props.children : `caught ${(error as HedgerowError).code}`;
+    return error === undefined ? this.props.children : `caught ${kindOf(error)}`;
   }
 }
 

@@ -1,6 +1,7 @@
 /** The bindings of all frameworks when something ends, fails, or changes at random. */
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../../src/index.js';
+import { kindOf } from '../../support/error-kind.js';
 import { failure, select, sorted } from '../../support/models/store-model.js';
 import { forSeeds } from '../../support/property.js';
 import { handles, rest, until, watches } from '../../support/watching.js';
@@ -85,7 +86,7 @@ export function ends({ name, mount }: Framework): void {
       await until(() => isReady(page));
       await db.branches.delete('draft');
       await until(() => last(page).status === 'error');
-      expect(last(page)).toMatchObject({ count: 3, error: failure('branch-not-found') });
+      expect(last(page)).toMatchObject({ count: 3, error: failure('not-found/branch') });
       await db.put('more', 1);
       await db.branches.open('draft');
       await until(() => last(page).count === 4 && last(page).status === 'ready');
@@ -99,9 +100,9 @@ export function ends({ name, mount }: Framework): void {
       const none = await mount('rows', 'no store');
       const pages = [page, row, count, none];
       await until(() => pages.every((one) => last(one)?.status === 'error'));
-      const codes = pages.map((one) => (last(one).error as HedgerowError).code);
+      const codes = pages.map((one) => kindOf(last(one).error));
       const argument = 'invalid-argument';
-      expect(codes).toEqual([argument, 'invalid-key', argument, argument]);
+      expect(codes).toEqual([argument, 'invalid-argument/key', argument, argument]);
       expect(String(last(none).error)).toContain('takes a store');
       page.set(db, { limit: 2 });
       row.set(db, 'k1');
@@ -119,7 +120,7 @@ export function ends({ name, mount }: Framework): void {
     it('that a source throws is shown, and goes when the row has changed', async () => {
       const db = await storeOf(2);
       const rowOf = (_: string, value: unknown) => {
-        if (value === 'bad') throw new HedgerowError('invalid-value', 'this one');
+        if (value === 'bad') throw new HedgerowError('invalid-argument/value', 'this one');
         return value;
       };
       const page = await mount('rows', { source: () => ({ db, options: {}, rowOf }) });
@@ -127,7 +128,10 @@ export function ends({ name, mount }: Framework): void {
       await db.put('k1', 'bad');
       await until(() => last(page).error !== undefined);
       // The row is left out, and holds back no other.
-      expect(last(page)).toMatchObject({ status: 'ready', error: failure('invalid-value') });
+      expect(last(page)).toMatchObject({
+        status: 'ready',
+        error: failure('invalid-argument/value'),
+      });
       expect(last(page).rows?.length).toBe(1);
       await db.put('k1', 'good');
       await until(() => last(page).error === undefined && last(page).rows?.[1] === 'good');

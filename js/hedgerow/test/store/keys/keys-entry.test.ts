@@ -105,7 +105,7 @@ describe('encoded keys', () => {
   it('are at most as long as keys', () => {
     const longest = 'a'.repeat(1022);
     expect(decodeKey(encodeKey([longest]))).toEqual([longest]);
-    expect(() => encodeKey([`${longest}a`])).toThrow(failure('invalid-key'));
+    expect(() => encodeKey([`${longest}a`])).toThrow(failure('invalid-argument/key'));
   });
 
   it.each([
@@ -118,7 +118,7 @@ describe('encoded keys', () => {
     ['a string instead of a list', 'ab'],
     ['nothing', undefined],
   ])('refuse %s', (_, parts) => {
-    expect(() => encodeKey(parts as never)).toThrow(failure('invalid-key'));
+    expect(() => encodeKey(parts as never)).toThrow(failure('invalid-argument/key'));
   });
 });
 
@@ -139,7 +139,7 @@ describe('decodeKey', () => {
     ['a key that is too long', `\x05${'a'.repeat(1023)}\0`],
     ['no string', 5],
   ])('refuses %s', (_, key) => {
-    expect(() => decodeKey(key as string)).toThrow(failure('invalid-key'));
+    expect(() => decodeKey(key as string)).toThrow(failure('invalid-argument/key'));
   });
 
   it('returns a list with this key, or refuses', async () => {
@@ -157,7 +157,7 @@ describe('decodeKey', () => {
           expect(encodeKey(decodeKey(text))).toBe(text);
           sound += 1;
         } catch (cause) {
-          expect(cause).toEqual(failure('invalid-key'));
+          expect(cause).toEqual(failure('invalid-argument/key'));
         }
       }
     });
@@ -187,7 +187,7 @@ describe('keyRange', () => {
   });
 
   it('refuses an empty list: it would mean all keys', () => {
-    expect(() => keyRange([])).toThrow(failure('invalid-key'));
+    expect(() => keyRange([])).toThrow(failure('invalid-argument/key'));
   });
 
   it('takes bounds within', async () => {

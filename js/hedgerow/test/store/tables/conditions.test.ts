@@ -6,6 +6,7 @@ import { table } from '../../../src/store/tables/index.js';
 import { serve } from '../../../src/worker/host.js';
 import { connect } from '../../../src/worker/index.js';
 import { closeAll, opened, wire } from '../../support/doubles/worker-wire.js';
+import { ofKind } from '../../support/error-kind.js';
 import { refused } from './tables-refusing.js';
 
 const items = table<{ id: string; owner: string; title: string; n: number }>()({
@@ -97,14 +98,14 @@ describe('a condition', () => {
           const call = () => within((place) => read(place.items.where(conditions)));
           const error = await refused(call);
           expect(error, `${where}: ${how}`).toMatchObject({
-            code: 'invalid-argument',
+            ...ofKind('invalid-argument'),
             table: 'items',
           });
           expect(`${error}`).toMatch(/where: .* is undefined: leave it out, or give a value/);
         }
         if (where === 'a snapshot') continue;
         const many = () => within((place) => place.items.deleteMany(conditions));
-        expect(await refused(many), where).toMatchObject({ code: 'invalid-argument' });
+        expect(await refused(many), where).toMatchObject(ofKind('invalid-argument'));
       }
       for (const [column, from, to] of [
         ['n', undefined, 2],
@@ -112,7 +113,7 @@ describe('a condition', () => {
         [undefined, 1, 2],
       ]) {
         const between = () => within((place) => place.items.between(column, from, to).toArray());
-        expect(await refused(between), where).toMatchObject({ code: 'invalid-argument' });
+        expect(await refused(between), where).toMatchObject(ofKind('invalid-argument'));
       }
     }
     expect(() => db.items.between(Symbol('n') as never, 1, 2)).toThrow(/name of a column/);
@@ -141,7 +142,7 @@ describe('a condition', () => {
           (place: Any) => place.items.deleteMany(conditions),
         ]) {
           const error = await refused(() => within(call));
-          expect(error, where).toMatchObject({ code: 'invalid-argument', table: 'items' });
+          expect(error, where).toMatchObject({ ...ofKind('invalid-argument'), table: 'items' });
           expect(`${error}`).toMatch(/no letters/);
         }
       }
@@ -164,7 +165,7 @@ describe('a condition', () => {
         (place: Any) => place.items.orderBy('n').reverse().using('byN').delete(),
       ]) {
         const error = await refused(() => within(call));
-        expect(error, where).toMatchObject({ code: 'invalid-argument', table: 'items' });
+        expect(error, where).toMatchObject({ ...ofKind('invalid-argument'), table: 'items' });
       }
     }
     expect(await db.items.count()).toBe(3);
@@ -207,29 +208,29 @@ describe('a range', () => {
         for (const [how, call] of calls) {
           const error = await refused(() => within(call));
           expect(error, `${where}: ${how} ${JSON.stringify(range)}`).toMatchObject({
-            code: 'invalid-argument',
+            ...ofKind('invalid-argument'),
           });
         }
       }
     }
     for (const range of RANGES) {
       expect(await refused(async () => db.watch(range, () => {}))).toMatchObject({
-        code: 'invalid-argument',
+        ...ofKind('invalid-argument'),
       });
       expect(await refused(async () => live(db, range as never))).toMatchObject({
-        code: 'invalid-argument',
+        ...ofKind('invalid-argument'),
       });
       expect(await refused(async () => liveCount(db, range as never))).toMatchObject({
-        code: 'invalid-argument',
+        ...ofKind('invalid-argument'),
       });
       if ('index' in range) continue;
       expect(await refused(() => db.history.diff(db.root, db.root, range).toArray())).toMatchObject(
         {
-          code: 'invalid-argument',
+          ...ofKind('invalid-argument'),
         },
       );
       expect(await refused(() => db.history.since(db.root, range).toArray())).toMatchObject({
-        code: 'invalid-argument',
+        ...ofKind('invalid-argument'),
       });
     }
     expect(await db.count()).toBe(6);
@@ -244,7 +245,7 @@ describe('a range', () => {
         ['items.clear', db.items],
       ] as const) {
         const error = await refused(() => place.clear(given));
-        expect(error).toMatchObject({ code: 'invalid-argument' });
+        expect(error).toMatchObject(ofKind('invalid-argument'));
         expect(`${error}`).toContain(`${name}`);
       }
     }
@@ -257,19 +258,27 @@ describe('a range', () => {
   it('of a clear in a patch is refused', async () => {
     const db = await store();
     const open = { op: 'clear', lt: undefined } as never;
-    expect(await refused(() => db.applyPatch([open]))).toMatchObject({ code: 'invalid-patch' });
+    expect(await refused(() => db.applyPatch([open]))).toMatchObject({
+      code: 'invalid-data',
+      detail: 'patch',
+    });
     for (const clear of [{ prefix: 'plain/' }, { key: 'plain/a' }, { gte: 'plain/' }]) {
       const patch = [{ op: 'clear', ...clear }] as never;
-      expect(await refused(() => db.applyPatch(patch))).toMatchObject({ code: 'invalid-patch' });
+      expect(await refused(() => db.applyPatch(patch))).toMatchObject({
+        code: 'invalid-data',
+        detail: 'patch',
+      });
       const text = new TextEncoder().encode(JSON.stringify(patch));
       expect(await refused(() => db.applyPatch(text, { format: 'json' }))).toMatchObject({
-        code: 'invalid-patch',
+        code: 'invalid-data',
+        detail: 'patch',
       });
     }
     for (const key of [undefined, null, 5]) {
       const patch = [{ op: 'del', key }] as never;
       expect(await refused(() => db.applyPatch(patch)), String(key)).toMatchObject({
-        code: 'invalid-patch',
+        code: 'invalid-data',
+        detail: 'patch',
       });
     }
     expect(await db.count()).toBe(6);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { live } from '../../../src/live/index.js';
 import { table } from '../../../src/store/tables/index.js';
+import { ofKind } from '../../support/error-kind.js';
 import {
   closing,
   migrated,
@@ -91,7 +92,7 @@ describe('columns that a migration keeps', () => {
     });
     const { db, release } = await waiting(wrong);
     const refusal = {
-      ...{ code: 'invalid-value', table: 'tasks', key: task(7).id },
+      ...{ code: 'invalid-argument', detail: 'value', table: 'tasks', key: task(7).id },
       message: expect.stringContaining('it has changed rank, which keeps names'),
     };
     await expect(db.tasks.get(task(7).id)).rejects.toMatchObject(refusal);
@@ -106,7 +107,7 @@ describe('columns that a migration keeps', () => {
     for (const keeps of ['rank', [5], {}]) {
       const tables = { tasks: table<TaskV2>()({ key: 'id', keeps } as never) };
       await expect(open('x', { storage: memory(), tables })).rejects.toMatchObject({
-        code: 'invalid-argument',
+        ...ofKind('invalid-argument'),
         message: expect.stringContaining('keeps must be a list of columns'),
       });
     }

@@ -139,7 +139,7 @@ async function run(next: Random): Promise<void> {
       const found = await db.tasks
         .update(id, (row) => ({ ...row, rank }))
         .catch((error) => {
-          expect(error).toMatchObject({ code: 'newer-version', table: 'tasks' });
+          expect(error).toMatchObject({ code: 'newer-version', detail: 'schema', table: 'tasks' });
           expect(newest).toBeGreaterThan(version);
           return 'newer' as const;
         });

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { type StandardSchema, table } from '../../../src/store/tables/index.js';
+import { ofKind } from '../../support/error-kind.js';
 import {
   closing,
   migrated,
@@ -81,22 +82,38 @@ describe('rows that are refused', () => {
     );
     expect(failed.slice(0, 6).map(({ error }) => error)).toMatchObject([
       {
-        code: 'invalid-value',
+        ...ofKind('invalid-argument'),
+        detail: 'value',
         table: 'tasks',
         key: 't00091',
         message: expect.stringContaining('never seen such a row'),
         cause: { message: 'never seen such a row' },
       },
-      { code: 'invalid-value', message: expect.stringContaining('changed the key') },
-      { code: 'invalid-value', pointer: '/name', issues: [{ message: 'no name' }], key: 't00093' },
-      { code: 'invalid-value', pointer: '/rank' },
-      { code: 'invalid-value', message: expect.stringContaining('not undefined') },
-      { code: 'invalid-value', message: expect.stringContaining('at once') },
+      {
+        ...ofKind('invalid-argument'),
+        detail: 'value',
+        message: expect.stringContaining('changed the key'),
+      },
+      {
+        ...ofKind('invalid-argument'),
+        detail: 'value',
+        pointer: '/name',
+        issues: [{ message: 'no name' }],
+        key: 't00093',
+      },
+      { code: 'invalid-argument', detail: 'value', pointer: '/rank' },
+      {
+        ...ofKind('invalid-argument'),
+        detail: 'value',
+        message: expect.stringContaining('not undefined'),
+      },
+      { code: 'invalid-argument', detail: 'value', message: expect.stringContaining('at once') },
     ]);
     expect(await db.get('tasks/t00091')).toEqual(task(91));
     expect(await db.get('tasks/t00093')).toEqual(task(93));
     await expect(db.tasks.get('t00091')).rejects.toMatchObject({
-      code: 'invalid-value',
+      ...ofKind('invalid-argument'),
+      detail: 'value',
       table: 'tasks',
       key: 't00091',
     });
@@ -181,7 +198,8 @@ describe('rows that are refused', () => {
     // Each is there as it was.
     for (const [key, value] of [...raw, ...others]) expect(await db.get(key)).toEqual(value);
     for (const [key] of raw) {
-      const refusal = key === 'tasks/h03' ? {} : { code: 'invalid-value', pointer: '/~0v' };
+      const refusal =
+        key === 'tasks/h03' ? {} : { code: 'invalid-argument', detail: 'value', pointer: '/~0v' };
       await expect(db.tasks.get(key.slice(6)), key).rejects.toMatchObject(refusal);
     }
     const { rows, failed } = await db.tasks.migration();
@@ -233,7 +251,7 @@ describe('a dry run', () => {
       code: 'aborted',
     });
     await expect(db.tasks.tryMigration({ all: true } as never)).rejects.toMatchObject({
-      code: 'invalid-argument',
+      ...ofKind('invalid-argument'),
     });
   });
 });
@@ -285,7 +303,10 @@ describe('custom values', () => {
     ]) {
       const tables = { tasks: coded(encode) };
       const db = closing(await open('coded', { storage: memory(), tables }));
-      await expect(db.tasks.put(toV2(task(1)))).rejects.toMatchObject({ code: 'invalid-value' });
+      await expect(db.tasks.put(toV2(task(1)))).rejects.toMatchObject({
+        ...ofKind('invalid-argument'),
+        detail: 'value',
+      });
     }
     const tables = { tasks: coded((row) => ({ packed: row })) };
     const db = closing(await open('coded', { storage: memory(), tables }));
@@ -307,7 +328,11 @@ it('a version that goes back finds rows of a newer one, and harms no row', async
     () => older.tasks.update('t00001', () => task(1)),
     () => older.transaction((tx) => tx.tasks.update('t00001', { name: 'harm' })),
   ]) {
-    await expect(read()).rejects.toMatchObject({ code: 'newer-version', table: 'tasks' });
+    await expect(read()).rejects.toMatchObject({
+      code: 'newer-version',
+      detail: 'schema',
+      table: 'tasks',
+    });
   }
   expect(await older.get('tasks/t00001')).toEqual({ ...toV2(task(1)), '~v': 2 });
 });

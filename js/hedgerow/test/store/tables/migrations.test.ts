@@ -3,6 +3,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { type MigrationProgress, table } from '../../../src/store/tables/index.js';
+import { ofKind } from '../../support/error-kind.js';
 import {
   closing,
   migrated,
@@ -296,13 +297,13 @@ describe('rows that are written', () => {
     ]) {
       const tables = { tasks: table<TaskV2>()(definition as { key: 'id' }) };
       await expect(open('x', { storage: memory(), tables })).rejects.toMatchObject({
-        code: 'invalid-argument',
+        ...ofKind('invalid-argument'),
         table: 'tasks',
       });
     }
     for (const call of ['onMigration', 'onOutdated']) {
       const options = { storage: memory(), tables: {}, [call]: 1 };
-      await expect(open('x', options)).rejects.toMatchObject({ code: 'invalid-argument' });
+      await expect(open('x', options)).rejects.toMatchObject(ofKind('invalid-argument'));
     }
   });
 });

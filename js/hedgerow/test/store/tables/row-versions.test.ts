@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type HedgerowError, memory, open } from '../../../src/index.js';
 import { table } from '../../../src/store/tables/index.js';
+import { ofKind } from '../../support/error-kind.js';
 import { closing } from '../../support/migration-tables.js';
 
 interface Row {
@@ -117,7 +118,7 @@ describe.each(Object.keys(TABLES) as (keyof typeof TABLES)[])('a table of %s', (
           () => expect.fail('it was taken'),
           (cause: HedgerowError) => cause,
         );
-      expect(error).toMatchObject({ code: 'newer-version', table: 't' });
+      expect(error).toMatchObject({ code: 'newer-version', detail: 'schema', table: 't' });
       // For bytes that go to the core as they are, errors name no row.
       if (name !== 'version 1' || !(way in BYTES)) {
         expect(error.key).toBe('a');
@@ -133,7 +134,7 @@ describe.each(Object.keys(TABLES) as (keyof typeof TABLES)[])('a table of %s', (
     const db = await opened(name);
     for (const told of ['2', 0, 1.5, null]) {
       await expect(db.t.put({ id: 'a', n: 1, '~v': told } as never)).rejects.toMatchObject({
-        ...{ code: 'invalid-value', table: 't', key: 'a', pointer: '/~0v' },
+        ...{ code: 'invalid-argument', detail: 'value', table: 't', key: 'a', pointer: '/~0v' },
       });
     }
     expect(await db.t.count()).toBe(0);
@@ -144,11 +145,11 @@ describe.each(Object.keys(TABLES) as (keyof typeof TABLES)[])('a table of %s', (
     await db.t.put({ id: 'a', n: 1 });
     expect(await db.t.update('a', { n: 2, '~v': version } as never)).toEqual({ id: 'a', n: 2 });
     for (const [told, code] of [
-      [version + 1, 'newer-version'],
-      ...(version > 1 ? [[1, 'invalid-value']] : []),
+      [version + 1, 'newer-version/schema'],
+      ...(version > 1 ? [[1, 'invalid-argument/value']] : []),
     ]) {
       await expect(db.t.update('a', { n: 3, '~v': told } as never)).rejects.toMatchObject({
-        ...{ code, table: 't', key: 'a' },
+        ...{ ...ofKind(code as string), table: 't', key: 'a' },
       });
     }
     expect(await db.t.toArray()).toEqual([{ id: 'a', n: 2 }]);
@@ -169,7 +170,7 @@ describe('bytes that go to the core as they are', () => {
       const parts = cut(size);
       for (const source of [parts, new Blob(parts).stream()]) {
         await expect(db.t.putMany(source), `in parts of ${size}`).rejects.toMatchObject({
-          ...{ code: 'newer-version', table: 't' },
+          ...{ code: 'newer-version', detail: 'schema', table: 't' },
         });
       }
     }

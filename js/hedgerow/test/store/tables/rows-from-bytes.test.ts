@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type HedgerowError, memory, open } from '../../../src/index.js';
 import { type StandardSchema, table } from '../../../src/store/tables/index.js';
 import { JsonRowSplitter } from '../../../src/store/tables/json-row-splitter.js';
+import { kindOf } from '../../support/error-kind.js';
 import { forSeeds, hasAllSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';
 
@@ -25,8 +26,8 @@ function cutRows(parts: readonly Uint8Array[], format?: 'ndjson' | 'json', mostB
     cutter.end();
     for (let taken = cutter.take(); taken.length > 0; taken = cutter.take()) rows.push(...taken);
   } catch (cause) {
-    const { code, row } = cause as HedgerowError;
-    return { rows, fault: { code, row } };
+    const { row } = cause as HedgerowError;
+    return { rows, fault: { code: kindOf(cause), row } };
   }
   return { rows, fault: undefined };
 }
@@ -152,7 +153,7 @@ describe('bytes are cut into rows', () => {
     const bytes = bytesOf(text);
     for (let at = 0; at <= bytes.length; at++) {
       const { rows, fault } = cutRows(halves(bytes, at), format);
-      expect(fault, `cut at ${at}`).toEqual({ code: 'invalid-row', row });
+      expect(fault, `cut at ${at}`).toEqual({ code: 'invalid-data/row', row });
       expect(rows.length).toBe(row);
     }
   });
@@ -178,7 +179,10 @@ describe('bytes are cut into rows', () => {
           ...bytesOf(end),
         ]);
         for (let at = 0; at <= bytes.length; at++) {
-          const expected = { rows: [{ id: 'é' }], fault: { code: 'invalid-row', row: 1 } };
+          const expected = {
+            rows: [{ id: 'é' }],
+            fault: { code: 'invalid-data/row', row: 1 },
+          };
           expect(cutRows(halves(bytes, at))).toEqual(expected);
         }
       }
@@ -199,7 +203,7 @@ describe('bytes are cut into rows', () => {
       };
       expect(cutRows(parts(start + long(300) + end), undefined, 400).fault).toBeUndefined();
       const { rows, fault } = cutRows(parts(start + long(500) + end), undefined, 400);
-      expect([rows, fault]).toEqual([[{ id: 1 }], { code: 'invalid-row', row: 1 }]);
+      expect([rows, fault]).toEqual([[{ id: 1 }], { code: 'invalid-data/row', row: 1 }]);
       // Spaces do not belong to a row.
       const spaced = `${start}${' '.repeat(5000)}{"id":3}${end}`;
       expect(cutRows(parts(spaced), undefined, 400).fault).toBeUndefined();
@@ -239,8 +243,8 @@ async function stores() {
       const { rows } = await db.rows.putMany(parts, format && { format });
       return { count: rows, rows: await db.scan().toArray() };
     } catch (cause) {
-      const { code, row, table, message } = cause as HedgerowError;
-      return { code, row, table, message };
+      const { row, table, message } = cause as HedgerowError;
+      return { code: kindOf(cause), row, table, message };
     } finally {
       await db.clear();
     }
@@ -286,7 +290,7 @@ describe('the core takes, and refuses, the same bytes', () => {
       }
       tally.refused += 1;
       if ((core.row as number) > 0) tally.later += 1;
-      expect(own.code).toMatch(/^invalid-/);
+      expect(kindOf(own)).toMatch(/^invalid-/);
       // JavaScript refuses values that JSON.parse takes with their slice: another row may be refused first.
       if (/number is too large|surrogate/.test(core.message as string)) return;
       expect({ row: own.row, table: own.table }).toEqual({ row: core.row, table: 'rows' });

@@ -95,7 +95,7 @@ describe('files within rows', () => {
     const most = await file(new Blob([new Uint8Array(1 << 20)]));
     expectEqual(decodeStructured(stored(most)), most);
     const more = new Blob([new Uint8Array((1 << 20) + 1)]);
-    await expect(file(more)).rejects.toEqual(failure('invalid-value'));
+    await expect(file(more)).rejects.toEqual(failure('invalid-argument/value'));
     await expect(file(more)).rejects.toThrow(/under a key of their own/);
     const form = ['~#file', 'AAAA'.repeat(349_526), '', '', null];
     expect(() => decodeStructured({ a: form })).toThrow(/a StoredFile has/);
@@ -105,10 +105,10 @@ describe('files within rows', () => {
     const bytes = Uint8Array.of(1, 2);
     const named = new StoredFile(bytes, 'a.png', 'image/png');
     for (const other of [undefined, null, 'text', bytes, {}]) {
-      await expect(file(other as never)).rejects.toEqual(failure('invalid-value'));
+      await expect(file(other as never)).rejects.toEqual(failure('invalid-argument/value'));
     }
     for (const args of [['text'], [bytes, 5], [bytes, '', 5], [bytes, '', '', Number.NaN]]) {
-      expect(() => new StoredFile(...(args as [never]))).toThrow(failure('invalid-value'));
+      expect(() => new StoredFile(...(args as [never]))).toThrow(failure('invalid-argument/value'));
     }
     expect(() => Object.assign(named, { name: 5 })).toThrow(TypeError);
   });

@@ -71,12 +71,12 @@ const MALFORMED: readonly unknown[] = [
 describe('stored forms that are malformed', () => {
   it.each(MALFORMED as [unknown][])('%o is refused', (form) => {
     const error = thrown(() => decodeStructured(structuredClone(form)));
-    expect(error).toEqual(failure('invalid-value'));
+    expect(error).toEqual(failure('invalid-argument/value'));
   });
 
   it('are refused if they are too deep', () => {
     const deep = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`);
-    expect(() => decodeStructured(deep)).toThrow(failure('invalid-value'));
+    expect(() => decodeStructured(deep)).toThrow(failure('invalid-argument/value'));
   });
 
   it('give a value that has this form, or an error of ours', async () => {
@@ -91,7 +91,7 @@ describe('stored forms that are malformed', () => {
         try {
           value = decodeStructured(JSON.parse(form));
         } catch (cause) {
-          expect(cause).toEqual(failure('invalid-value'));
+          expect(cause).toEqual(failure('invalid-argument/value'));
           refused += 1;
           continue;
         }

@@ -166,7 +166,7 @@ describe('structured values', () => {
     await db.put('k', encodeStructured(unset));
     expectSame(decodeStructured(await db.get('k')), unset);
     expect(() => encodeStructured(nest(511, (inner) => [inner], { a: undefined }))).toThrow(
-      failure('invalid-value'),
+      failure('invalid-argument/value'),
     );
   });
 });
@@ -247,7 +247,7 @@ describe('structured values refuse', () => {
       const whole = around(value);
       const way = place + pointer;
       const error = thrown(() => encodeStructured(whole));
-      expect(error).toEqual(failure('invalid-value', { pointer: way }));
+      expect(error).toEqual(failure('invalid-argument/value', { pointer: way }));
       expect(error.message).toMatch(message as RegExp);
       if (way !== '') expect(error.message).toMatch(new RegExp(`, at ${way}$`));
     }
@@ -263,7 +263,7 @@ describe('structured values refuse', () => {
       { a: 1, tree: circle },
     ]) {
       const error = thrown(() => encodeStructured(value));
-      expect(error).toEqual(failure('invalid-value', { pointer: '/tree' }));
+      expect(error).toEqual(failure('invalid-argument/value', { pointer: '/tree' }));
       expect(error.message).toMatch(/nested deeper than 512, or circular/);
     }
   });
@@ -275,7 +275,7 @@ describe('structured values refuse', () => {
       }
     }
     const error = thrown(() => encodeStructured({ a: new Spoofed() }));
-    expect(error).toEqual(failure('invalid-value', { pointer: '/a' }));
+    expect(error).toEqual(failure('invalid-argument/value', { pointer: '/a' }));
     expect(error.cause).toBeInstanceOf(TypeError);
   });
 
@@ -283,7 +283,7 @@ describe('structured values refuse', () => {
     const holes = [1, 2, 3];
     delete holes[1];
     const db = await storeOf();
-    const error = failure('invalid-value', { pointer: '/a/1' });
+    const error = failure('invalid-argument/value', { pointer: '/a/1' });
     await expect(db.put('k', encodeStructured({ a: holes }))).rejects.toEqual(error);
   });
 });

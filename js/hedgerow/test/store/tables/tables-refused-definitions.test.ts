@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { destroy, memory, open } from '../../../src/index.js';
+import { kindOf } from '../../support/error-kind.js';
 import { thrown } from '../../support/models/store-model.js';
 import { define, issues, NO_OBJECT, named, refused } from './tables-refusing.js';
 
@@ -10,7 +11,7 @@ describe('a definition', () => {
     'is a plain object, not %s',
     (definition) => {
       const error = thrown(() => define(definition));
-      expect([error.code, error.message]).toEqual([
+      expect([kindOf(error), error.message]).toEqual([
         'invalid-argument',
         expect.stringMatching(/^table/),
       ]);
@@ -88,7 +89,7 @@ describe('a definition', () => {
     const storage = memory();
     const options = { storage, tables: { issues: define(definition) } as never };
     const error = await refused(() => open('app', options));
-    expect([error.code, error.table]).toEqual([
+    expect([kindOf(error), error.table]).toEqual([
       expect.stringMatching(/^invalid-(argument|key)$/),
       'issues',
     ]);
@@ -114,7 +115,7 @@ describe('tables', () => {
   ] as [unknown][])('%o are refused', async (tables) => {
     const storage = memory();
     const error = await refused(() => open('app', { storage, tables: tables as never }));
-    expect(error.code).toBe('invalid-argument');
+    expect(kindOf(error)).toBe('invalid-argument');
     expect(error.message).toMatch(/table/);
     await destroy('app', { storage });
   });
@@ -129,7 +130,7 @@ describe('tables', () => {
       const error = await refused(() =>
         open('app', { storage: memory(), tables: tables as never }),
       );
-      expect([error.code, error.table]).toEqual([
+      expect([kindOf(error), error.table]).toEqual([
         'invalid-argument',
         expect.stringMatching(/^[ab]$/),
       ]);
@@ -165,7 +166,7 @@ describe('tables', () => {
         Object.defineProperty(tables, name, { value, enumerable: true });
       }
       const error = await refused(() => open('app', { storage, tables: tables as never }));
-      expect([name, error.code]).toEqual([name, 'invalid-argument']);
+      expect([name, kindOf(error)]).toEqual([name, 'invalid-argument']);
       expect(error.message).toMatch(/no name for a table/);
       await destroy('app', { storage });
     }
@@ -180,7 +181,7 @@ describe('tables', () => {
       const other = await refused(() =>
         open('app', { storage: memory(), tables, indexes: given as never }),
       );
-      expect([other.code, other.message]).toEqual([
+      expect([kindOf(other), other.message]).toEqual([
         'invalid-argument',
         expect.stringMatching(/indexes/),
       ]);
@@ -191,7 +192,7 @@ describe('tables', () => {
     for (const name of ['onMigration', 'onOutdated']) {
       const options = { storage: memory(), tables: { issues: define(issues) }, [name]: 5 };
       const error = await refused(() => open('app', options as never));
-      expect([error.code, error.message]).toEqual([
+      expect([kindOf(error), error.message]).toEqual([
         'invalid-argument',
         expect.stringContaining(name),
       ]);

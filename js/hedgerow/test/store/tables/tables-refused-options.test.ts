@@ -1,5 +1,6 @@
 /** Options that calls of tables refuse. */
 import { describe, expect, it } from 'vitest';
+import { kindOf } from '../../support/error-kind.js';
 import { expectSame } from '../../support/models/store-model.js';
 import { type Any, NO_OPTIONS, NO_SIGNAL, refused, revoked, store } from './tables-refusing.js';
 
@@ -61,7 +62,7 @@ describe('options', () => {
     }
     for (const options of wrong) {
       const error = await refused(() => call(db.issues, options));
-      expect(error.code).toBe('invalid-argument');
+      expect(kindOf(error)).toBe('invalid-argument');
     }
     expect(db.root).toBe(root);
   });
@@ -70,7 +71,7 @@ describe('options', () => {
     const db = await store();
     for (const n of [null, undefined, -1, 0.5, '1', Number.NaN, {}]) {
       const error = await refused(() => db.issues.at(n));
-      expect([error.code, error.message]).toEqual([
+      expect([kindOf(error), error.message]).toEqual([
         'invalid-argument',
         expect.stringMatching(/^issues\.at takes/),
       ]);
@@ -83,14 +84,15 @@ it('sources are rows, or bytes', async () => {
   const db = await store();
   for (const on of [db.issues, db.steps]) {
     for (const source of [null, undefined, 5, 'text', {}, revoked(), Symbol('s')]) {
-      expect((await refused(() => on.putMany(source))).code).toBe('invalid-argument');
+      expect(kindOf(await refused(() => on.putMany(source)))).toBe('invalid-argument');
     }
-    expect((await refused(() => on.putMany([row], { format: 'json' }))).code).toBe(
+    expect(kindOf(await refused(() => on.putMany([row], { format: 'json' })))).toBe(
       'invalid-argument',
     );
     const response = new Response('no', { status: 500 });
     expect(await refused(() => on.putMany(response))).toMatchObject({
-      code: 'bad-response',
+      code: 'remote',
+      detail: 'response',
       status: 500,
     });
     for (const empty of [[], new Set(), new Uint8Array(), new Blob([]), new Response('')]) {

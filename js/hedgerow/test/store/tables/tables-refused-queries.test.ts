@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { HedgerowError } from '../../../src/index.js';
+import { kindOf } from '../../support/error-kind.js';
 import { thrown } from '../../support/models/store-model.js';
 import { type Any, refused, store } from './tables-refusing.js';
 
@@ -117,7 +118,7 @@ describe('a query', () => {
   it.each(wrong)('with %s throws at once', async (_, call, message) => {
     const db = await store();
     const error = thrown(() => call(db.issues));
-    expect([error.code, error.message]).toEqual([
+    expect([kindOf(error), error.message]).toEqual([
       'invalid-argument',
       expect.stringMatching(/^issues/),
     ]);
@@ -236,7 +237,7 @@ describe('a query', () => {
       () => iterate(query),
     ];
     const check = (error: HedgerowError) => {
-      expect([error.code, error.table]).toEqual([
+      expect([kindOf(error), error.table]).toEqual([
         expect.stringMatching(/^invalid-(argument|key)$/),
         'issues',
       ]);

@@ -2,6 +2,7 @@
 import { afterEach, expect } from 'vitest';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { table } from '../../../src/store/tables/index.js';
+import { ofKind } from '../../support/error-kind.js';
 
 export type Row = Record<string, unknown>;
 /** A table, or a query, without types. */
@@ -76,7 +77,7 @@ export async function refused(call: () => Promise<unknown>): Promise<HedgerowErr
 
 export const named = (code: string, message: RegExp, facts: object = {}) =>
   expect.objectContaining({
-    code,
+    ...ofKind(code),
     message: expect.stringMatching(message),
     table: 'issues',
     ...facts,

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { table } from '../../../src/store/tables/index.js';
+import { ofKind } from '../../support/error-kind.js';
 
 const opened: Store[] = [];
 afterEach(async () => {
@@ -125,13 +126,20 @@ describe.each(Object.entries(tables))('%s', (_, definition) => {
     for (const [more, pointer] of wrong) {
       const row = given('a', more);
       const error = await refused(db.rows.put(row as never));
-      expect(error).toMatchObject({ code: 'invalid-value', table: 'rows', key: 'a', pointer });
+      expect(error).toMatchObject({
+        ...ofKind('invalid-argument'),
+        detail: 'value',
+        table: 'rows',
+        key: 'a',
+        pointer,
+      });
       expect(error.message).toMatch(/^rows "a": ./);
       expect(error.issues?.length).toBeGreaterThan(0);
       for (const source of [[given('b'), row], new Blob([JSON.stringify([given('b'), row])])]) {
         const bulk = await refused(db.rows.putMany(source as never));
         expect(bulk).toMatchObject({
-          code: 'invalid-value',
+          ...ofKind('invalid-argument'),
+          detail: 'value',
           table: 'rows',
           key: 'a',
           pointer,
@@ -161,7 +169,7 @@ it('a schema that waits is refused', async () => {
     const db = await open('waits', { storage: memory(), tables: { rows } });
     opened.push(db);
     const error = await refused(db.rows.put({ id: 'a' }));
-    expect(error).toMatchObject({ code: 'invalid-argument', table: 'rows' });
+    expect(error).toMatchObject({ ...ofKind('invalid-argument'), table: 'rows' });
     expect(error.message).toMatch(/validates asynchronously/);
   }
 });

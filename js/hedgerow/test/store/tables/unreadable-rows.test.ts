@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { live, liveCount, liveRow } from '../../../src/live/index.js';
 import { table } from '../../../src/store/tables/index.js';
+import { ofKind } from '../../support/error-kind.js';
 
 const opened: Store[] = [];
 afterEach(async () => {
@@ -22,12 +23,12 @@ const KINDS = {
   'of a newer version': {
     definition: table<Row>()({ key: 'id', indexes: { byNote: ['note'] } }),
     bad: { id: 'bad', note: 'b', '~v': 2 },
-    code: 'newer-version',
+    code: 'newer-version/schema',
   },
   'of plain text in a structured table': {
     definition: table<Row>()({ key: 'id', values: 'structured', indexes: { byNote: ['note'] } }),
     bad: { id: 'bad', note: '~home' },
-    code: 'invalid-value',
+    code: 'invalid-argument/value',
   },
   'that migrate refuses': {
     definition: table<Row>()({
@@ -40,7 +41,7 @@ const KINDS = {
       },
     }),
     bad: { id: 'bad', note: 'refuse' },
-    code: 'invalid-value',
+    code: 'invalid-argument/value',
   },
 } as const;
 
@@ -56,7 +57,7 @@ describe.each(Object.entries(KINDS))('a row %s', (name, { definition, bad, code 
     opened.push(db);
     return db;
   };
-  const error = { code, table: 't', key: 'bad' };
+  const error = { ...ofKind(code), table: 't', key: 'bad' };
 
   it('is reported by a watch, which reports the others and goes on', async () => {
     const db = await store();

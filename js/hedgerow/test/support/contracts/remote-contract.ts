@@ -8,6 +8,7 @@ import { hashedName } from '../../../src/sync/remote/hashed-name.js';
 import { headName } from '../../../src/sync/remote/object-names.js';
 import { probeRemote } from '../../../src/sync/remote/probe-swap-safety.js';
 import type { Remote, RemoteHead, Swap } from '../../../src/sync/remote/remote.js';
+import { kindOf } from '../error-kind.js';
 
 export type Assert = (condition: unknown, message: string) => void;
 
@@ -62,7 +63,7 @@ function fact(name: string, body: (scene: Scene) => Promise<void>): RemoteCase {
             () => undefined,
             (reason: unknown) => reason,
           );
-          equal(error instanceof HedgerowError ? error.code : String(error), code, message);
+          equal(error instanceof HedgerowError ? kindOf(error) : String(error), code, message);
         },
       });
       await remote.remove([headName(branch)]);
@@ -166,7 +167,7 @@ const heads: readonly RemoteCase[] = [
     const token = tokenOf(await remote.swapHead(branch, undefined, state()));
     await remote.remove([headName(branch)]);
     equal(await remote.readHead(branch), undefined, 'read');
-    await rejects(() => remote.swapHead(branch, token, state()), 'remote-gone', 'swap');
+    await rejects(() => remote.swapHead(branch, token, state()), 'remote/gone', 'swap');
     equal((await remote.swapHead(branch, undefined, state())).state, 'swapped', 'made again');
   }),
   fact('branches with similar names are separate', async ({ remote, branch, same }) => {

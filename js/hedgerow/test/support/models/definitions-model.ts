@@ -159,7 +159,7 @@ export async function check(
   for (const [name, rule] of Object.entries(sums ?? {})) {
     const tree = db.sumTree(name);
     if (isBroken) {
-      await expect(tree.get('s/1'), name).rejects.toEqual(failure('invalid-value'));
+      await expect(tree.get('s/1'), name).rejects.toEqual(failure('invalid-argument/value'));
       continue;
     }
     const leaves = leavesOf(rows, rule);

@@ -1,7 +1,15 @@
 /** The expected content of a store: a plain sorted array, and simple reads of it. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import { HedgerowError, memory, open, type ScanOptions, type Store } from '../../../src/index.js';
+import {
+  type ErrorKind,
+  HedgerowError,
+  memory,
+  open,
+  type ScanOptions,
+  type Store,
+} from '../../../src/index.js';
+import { ofKind } from '../error-kind.js';
 
 export type Entry = [key: string, value: unknown];
 
@@ -65,11 +73,16 @@ function short(value: unknown): unknown {
   return Array.isArray(value) ? value.map(short) : value;
 }
 
+const NAMES: Readonly<Record<string, string>> = {
+  aborted: 'AbortError',
+  'quota-exceeded': 'QuotaExceededError',
+};
+
 /** Returns the matcher of the error that a call must fail with: `{ name, code, ... }`. */
-export function failure(code: HedgerowError['code'], facts: Partial<HedgerowError> = {}) {
+export function failure(kind: ErrorKind, facts: Partial<HedgerowError> = {}) {
   return expect.objectContaining({
-    name: code === 'aborted' ? 'AbortError' : 'HedgerowError',
-    code,
+    name: NAMES[kind] ?? 'HedgerowError',
+    ...ofKind(kind),
     ...facts,
   });
 }

@@ -5,8 +5,9 @@
  * `scripts/long/simulate.mjs` can run it by the million.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { type ErrorKind, HedgerowError, kindOfError } from '../../../src/base/errors.js';
 import { localLocks } from '../../../src/base/locks.js';
-import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
+import { memory, open, type Store } from '../../../src/index.js';
 import { idb } from '../../../src/storage/idb/idb.js';
 import '../../../src/storage/idb/free-store-space.js';
 import { HostileEngine } from '../doubles/hostile-idb/engine.js';
@@ -45,7 +46,7 @@ const LONG_MS = 3000;
 const MORE = 40;
 const KINDS: readonly EngineKind[] = ['firefox', 'firefox', 'webkit', 'chromium'];
 /** The allowed codes of errors of a full or lost storage. */
-const ALLOWED = new Set(['quota-exceeded', 'disconnected']);
+const ALLOWED: ReadonlySet<ErrorKind> = new Set(['quota-exceeded', 'unavailable/disconnected']);
 
 /** The keys that only one tab writes. */
 interface Line {
@@ -190,10 +191,10 @@ class FullSimulation {
 
   /** Counts an allowed failure; throws any other. */
   #refused(cause: unknown): string {
-    if (!(cause instanceof HedgerowError && ALLOWED.has(cause.code))) throw cause;
+    if (!(cause instanceof HedgerowError && ALLOWED.has(kindOfError(cause)))) throw cause;
     if (cause.code === 'quota-exceeded') this.#tally.refused += 1;
     else this.#tally.disconnected += 1;
-    return cause.code;
+    return kindOfError(cause);
   }
 
   /** Makes one change of a line, and checks its outcome. */
@@ -208,7 +209,8 @@ class FullSimulation {
     if (this.#isOver) return;
     if (code === undefined) line.rows = after;
     // A lost connection leaves open whether the change was made.
-    if (code === 'disconnected') line.rows = await this.#found(db, line, [line.rows, after]);
+    if (code === 'unavailable/disconnected')
+      line.rows = await this.#found(db, line, [line.rows, after]);
     else if (code !== undefined || this.#from.below(4) === 0) {
       await this.#found(db, line, [line.rows]);
     }

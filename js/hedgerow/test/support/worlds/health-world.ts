@@ -10,12 +10,13 @@ import {
   type Store,
 } from '../../../src/index.js';
 import type { Lifetime, Storage } from '../../../src/storage/segment-store.js';
+import { kindOf } from '../error-kind.js';
 
 /** The least milliseconds between two calls of a listener. */
 export const TELL_MS = 1000;
 export const QUOTA = new HedgerowError('quota-exceeded', 'for a test');
-export const LOST = new HedgerowError('disconnected', 'for a test');
-export const BROKEN = new HedgerowError('storage', 'for a test');
+export const LOST = new HedgerowError('unavailable/disconnected', 'for a test');
+export const BROKEN = new HedgerowError('unavailable/storage', 'for a test');
 
 /** Memory that claims this lifetime. */
 export const of = (lifetime: Lifetime | undefined): Storage => {
@@ -49,7 +50,7 @@ export const told = (listener: { mock: { calls: Health[][] } }) =>
   listener.mock.calls
     .flat()
     .map(({ state, cause, isNearQuota }) =>
-      [state, cause?.code, isNearQuota && 'near'].filter(Boolean).join(' '),
+      [state, kindOf(cause), isNearQuota && 'near'].filter(Boolean).join(' '),
     );
 
 /** Waits long enough for everything that is due now, but not for calls that are held back. */

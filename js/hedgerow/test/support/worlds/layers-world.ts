@@ -2,11 +2,13 @@
  * The app of the simulation of all layers: a table in two versions, its mutators on the client and at the server, and
  * tabs.
  */
+
 import { expect } from 'vitest';
-import { type HedgerowError, open, type Store } from '../../../src/index.js';
+import { open, type Store } from '../../../src/index.js';
 import { type Live, type LiveCount, live, liveCount } from '../../../src/live/index.js';
 import { type RowChange, table } from '../../../src/store/tables/index.js';
 import { type MutatorConnection, mutators } from '../../../src/sync/mutators/index.js';
+import { kindOf } from '../error-kind.js';
 import type { Random } from '../random.js';
 import { type Disk, type Network, tryWork } from './mutators-world.js';
 
@@ -125,9 +127,9 @@ export function serverMutators(server: { version: Version }) {
 type Handle = Store & { readonly tasks: Tasks };
 
 /** Codes of errors that calls may have while the network and the disk have faults. */
-const FAULTS = ['offline', 'remote', 'disconnected', 'conflict', 'busy'];
+const FAULTS = ['offline', 'remote/status', 'unavailable/disconnected', 'conflict', 'busy'];
 /** Codes that a tab of version 1 may also get, for rows of version 2 and for an index that a migration makes. */
-const OF_VERSIONS = ['newer-version', 'not-ready'];
+const OF_VERSIONS = ['newer-version/schema', 'not-ready'];
 
 export const totals = {
   ...{ calls: 0, rejected: 0, refused: 0, crashes: 0, failures: 0, upgrades: 0, plain: 0 },
@@ -205,9 +207,9 @@ export class Tab {
   #note({ error }: { readonly error: unknown }): void {
     totals.lists += 1;
     if (error === undefined) return;
-    const { code } = error as HedgerowError;
+    const code = kindOf(error);
     expect([...FAULTS, ...OF_VERSIONS, 'closed'], String(error)).toContain(code);
-    if (code === 'newer-version') totals.newer += 1;
+    if (code === 'newer-version/schema') totals.newer += 1;
   }
 
   /** Checks that a list has each row once, and that a list by rank is in order. */

@@ -10,6 +10,7 @@ import {
   type SentCall,
 } from '../../../src/sync/mutators/index.js';
 import { json, type ServerDouble } from '../doubles/mutators-server.js';
+import { kindOf } from '../error-kind.js';
 import type { Random } from '../random.js';
 
 export const totals = {
@@ -95,7 +96,8 @@ export class Disk {
         const opened = await inner.open(...call);
         const { write } = opened;
         opened.write = async (batch) => {
-          if (tab.left-- <= 0) throw new HedgerowError('disconnected', 'the tab has crashed');
+          if (tab.left-- <= 0)
+            throw new HedgerowError('unavailable/disconnected', 'the tab has crashed');
           return write.call(opened, batch);
         };
         return opened;
@@ -126,7 +128,7 @@ export async function tryWork(
     return true;
   } catch (cause) {
     if (!(cause instanceof HedgerowError)) throw cause;
-    expect(codes, String(cause)).toContain(cause.code);
+    expect(codes, String(cause)).toContain(kindOf(cause));
     totals.failures += 1;
     return false;
   } finally {
@@ -271,7 +273,7 @@ export class Tab {
       await this.db.close().catch(() => {});
       await this.start();
     };
-    const codes = ['offline', 'remote', 'disconnected', 'conflict'];
+    const codes = ['offline', 'remote/status', 'unavailable/disconnected', 'conflict'];
     return tryWork({ disk: this.#disk, codes, totals, restart }, from, work);
   }
 }

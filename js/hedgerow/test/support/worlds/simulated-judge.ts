@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { HedgerowError, open, type Store } from '../../../src/index.js';
 import type { Storage } from '../../../src/storage/segment-store.js';
+import { kindOf } from '../error-kind.js';
 import { line } from '../one-line.js';
 import type { Line } from './simulated-line.js';
 
@@ -9,7 +10,7 @@ const DAMAGE = new Set(['corrupt-chunk', 'missing-chunk']);
 
 /** Returns whether an error reports lost bytes. */
 export const isDamage = (cause: unknown) =>
-  cause instanceof HedgerowError && DAMAGE.has(cause.code);
+  cause instanceof HedgerowError && DAMAGE.has(kindOf(cause));
 
 /** Fails if the lines do not allow a store to hold `entries`. */
 export function judge(

@@ -10,6 +10,7 @@ import {
   createBucketConnection,
 } from '../../../src/sync/link/open-bucket-connection.js';
 import type { Remote } from '../../../src/sync/remote/index.js';
+import { kindOf } from '../error-kind.js';
 import type { Random } from '../random.js';
 import { headOf } from '../remote-store.js';
 
@@ -27,7 +28,8 @@ class Crashing {
       const store = await this.#inner.open(...call);
       const { write } = store;
       store.write = async (batch) => {
-        if (this.left-- <= 0) throw new HedgerowError('disconnected', 'the device has crashed');
+        if (this.left-- <= 0)
+          throw new HedgerowError('unavailable/disconnected', 'the device has crashed');
         return write.call(store, batch);
       };
       return store;
@@ -92,7 +94,7 @@ export class Device {
       return true;
     } catch (cause) {
       if (!(cause instanceof HedgerowError)) throw cause;
-      expect(EXPECTED).toContain(cause.code);
+      expect(EXPECTED).toContain(kindOf(cause));
       deviceTotals.failures += 1;
       return false;
     } finally {
@@ -108,14 +110,14 @@ export class Device {
 /** Codes of errors that faults of a remote and of a disk may cause. */
 const EXPECTED = [
   'offline',
-  'remote',
-  'invalid-remote',
+  'remote/status',
+  'remote/data',
   'conflict',
-  'disconnected',
+  'unavailable/disconnected',
   'rollback',
   // A bit of the version is flipped.
-  'unsupported-format',
-  'remote-gone',
+  'newer-version/format',
+  'remote/gone',
 ];
 
 export interface Value {

@@ -5,6 +5,7 @@ import type { Ref, SegmentRecord, Storage } from '../../../src/storage/segment-s
 import { atRest } from '../../../src/sync/encryption/index.js';
 import { flipped } from '../../support/damaged-bytes.js';
 import { watched } from '../../support/doubles/watched-storage.js';
+import { kindOf } from '../../support/error-kind.js';
 import { all, type Entry, expectSame, failure, sorted } from '../../support/models/store-model.js';
 import { partlyNoise } from '../../support/noise.js';
 import { forSampled, forSeeds, hasAllSeeds, isDeep } from '../../support/property.js';
@@ -33,7 +34,7 @@ beforeAll(async () => {
 
 const isRefused = (cause: unknown) => {
   if (!(cause instanceof HedgerowError)) throw cause;
-  return cause.code;
+  return kindOf(cause);
 };
 
 /**

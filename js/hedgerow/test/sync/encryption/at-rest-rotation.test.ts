@@ -110,7 +110,7 @@ describe('rotateKey', () => {
   it('leaves one key that opens the store if any call of storage fails before or after its effect', async () => {
     const counted = faulty(await made());
     await rotateKey('test', { from, to, storage: counted });
-    const error = failure('disconnected');
+    const error = failure('unavailable/disconnected');
     for (const when of ['before', 'after'] as const) {
       let moved = 0;
       for (let at = 1; at <= counted.calls(); at++) {
@@ -131,7 +131,7 @@ describe('rotateKey', () => {
   it('refuses wrong arguments', async () => {
     const storage = await made();
     const missing = rotateKey('none', { from, to, storage });
-    await expect(missing).rejects.toEqual(failure('store-not-found'));
+    await expect(missing).rejects.toEqual(failure('not-found/store'));
     for (const given of [{}, { from }, { to }, { from: {}, to }, { from, to, key: 1 }]) {
       const call = rotateKey('test', { storage, ...given } as never);
       await expect(call).rejects.toEqual(failure('invalid-argument'));

@@ -17,6 +17,7 @@ import {
   remoteKeys,
   rotateKey,
 } from '../../../src/sync/encryption/index.js';
+import { kindOf } from '../../support/error-kind.js';
 import { all, type Entry, expectSame, failure, SOON } from '../../support/models/store-model.js';
 import { random } from '../../support/random.js';
 import { dumpOf } from './at-rest-dump.js';
@@ -152,7 +153,7 @@ describe('an encrypted store', () => {
         open('test', { storage, encryption: wanted }),
       );
       const codes = (await Promise.allSettled(opening)).map((one) =>
-        one.status === 'fulfilled' ? 'open' : (one.reason as { code: string }).code,
+        one.status === 'fulfilled' ? 'open' : kindOf(one.reason),
       );
       expect(codes.filter((code) => code === 'open')).toHaveLength(2);
       expect(codes.filter((code) => code === 'wrong-key')).toHaveLength(2);
@@ -311,6 +312,6 @@ it.each([
   const opening = open('test', { storage, encryption: given as never });
   await expect(opening).rejects.toEqual(failure('invalid-argument'));
   await expect(open('test', { storage, advanced: { mustExist: true } })).rejects.toEqual(
-    failure('store-not-found'),
+    failure('not-found/store'),
   );
 });

@@ -41,8 +41,8 @@ const BOTH = { publicKeys: [PUBLIC, OTHER_PUBLIC] };
 const writes = signedBy(PRIVATE);
 const reads = signedBy(undefined);
 
-const INVALID = failure('invalid-remote', { object: 'head' });
-const READ_ONLY = failure('remote-auth');
+const INVALID = failure('remote/data', { object: 'head' });
+const READ_ONLY = failure('unauthorized');
 
 /** A remote that shows another head of `main`. */
 const showing = (inner: Remote, bytes: Uint8Array): Remote => {

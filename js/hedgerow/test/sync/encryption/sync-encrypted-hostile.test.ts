@@ -20,6 +20,7 @@ import { decodeRepository } from '../../../src/sync/remote/format/repository-fil
 import { decodeLog } from '../../../src/sync/remote/format/tail-log-object.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { flipped, forFlips } from '../../support/damaged-bytes.js';
+import { kindOf } from '../../support/error-kind.js';
 import { longRows } from '../../support/long-rows.js';
 import { failure } from '../../support/models/store-model.js';
 import { isDeep } from '../../support/property.js';
@@ -82,7 +83,7 @@ function changed(inner: Remote, name: string, bytes: Uint8Array): Remote {
 }
 
 const isRefusal = (cause: unknown) =>
-  cause instanceof HedgerowError && ['invalid-remote', 'unsupported-format'].includes(cause.code);
+  cause instanceof HedgerowError && ['remote/data', 'newer-version/format'].includes(kindOf(cause));
 
 describe.each([
   ['is not encrypted', undefined],
@@ -190,7 +191,7 @@ describe('an encrypted remote', () => {
     };
     for (const remoteBranch of ['main', 'other']) {
       const b = await device(swapped, { encryption, remoteBranch });
-      await expect(b.link.pull()).rejects.toEqual(failure('invalid-remote', { object: 'head' }));
+      await expect(b.link.pull()).rejects.toEqual(failure('remote/data', { object: 'head' }));
     }
     // A repository with the same key and a branch of the same name.
     const elsewhere = memoryRemote();
@@ -218,14 +219,14 @@ describe('an encrypted remote', () => {
     const [foreign = { name: '' }] = await other.list('p/');
     const theirs = (await other.get(foreign.name)) as Uint8Array;
     const b = await device(changed(inner, pack.name, theirs), { encryption });
-    await expect(b.link.pull()).rejects.toEqual(failure('invalid-remote', { object: 'pack' }));
+    await expect(b.link.pull()).rejects.toEqual(failure('remote/data', { object: 'pack' }));
     // Without the check of the name, the repository id in each part refuses it.
     const id = (await inner.get('hedgerow'))?.slice(8, 24) as Uint8Array;
     const scope: Scope = { ...encryption, contextBytes: id };
     const reading = (async () => {
       for await (const delta of decodePack(theirs, inflate, scope)) expect(delta).toBeDefined();
     })();
-    await expect(reading).rejects.toEqual(failure('invalid-remote', { object: 'pack' }));
+    await expect(reading).rejects.toEqual(failure('remote/data', { object: 'pack' }));
   });
 
   it('refuses a head by a holder of the old key only, in the next session, too', async () => {

@@ -289,12 +289,12 @@ describe('a wrong key', () => {
     expect(await b.link.pull()).toMatchObject({ applied: 1 });
   });
 
-  it('is remote-auth with the error of keys() as its cause, and invalid-argument if it is malformed', async () => {
+  it('is unauthorized with the error of keys() as its cause, and invalid-argument if it is malformed', async () => {
     const remote = await filled({ encryption });
     const locked = new Error('the key store is locked');
     const failing = remoteKeys({ place: 'room', keys: () => Promise.reject(locked) });
     const b = await device(remote, { encryption: failing });
-    await expect(b.link.pull()).rejects.toMatchObject({ code: 'remote-auth', cause: locked });
+    await expect(b.link.pull()).rejects.toMatchObject({ code: 'unauthorized', cause: locked });
     const wrong = remoteKeys({ place: 'room', keys: () => new Uint8Array(31) });
     const c = await device(remote, { encryption: wrong });
     await expect(c.link.pull()).rejects.toEqual(failure('invalid-argument'));

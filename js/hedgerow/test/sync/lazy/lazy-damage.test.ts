@@ -9,6 +9,7 @@ import { atRest } from '../../../src/sync/encryption/index.js';
 import { copiedMemory } from '../../support/doubles/copied-memory.js';
 import { simulateInTurn } from '../../support/doubles/in-turn.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
+import { kindOf } from '../../support/error-kind.js';
 import { forSampled, forSeeds, isDeep } from '../../support/property.js';
 import { random } from '../../support/random.js';
 import { chunksOfKind, Kind, middleOf } from '../../support/stored-chunks.js';
@@ -82,7 +83,7 @@ async function readAll({ db }: Awaited<ReturnType<typeof lazy>>, mine: unknown =
         throw new Error(`row ${nth} is another one`);
     } catch (cause) {
       if (!(cause instanceof HedgerowError)) throw cause;
-      codes.push(cause.code);
+      codes.push(kindOf(cause));
     }
   }
   return codes;
@@ -234,7 +235,7 @@ it('damage to the commits of the last checkpoint and of the last sync costs no r
   for (const one of all) {
     const { storage, open } = await damagedKinds();
     damage(storage, [one]);
-    const made = await open().catch((cause: HedgerowError) => cause.code);
+    const made = await open().catch((cause: HedgerowError) => kindOf(cause));
     if (typeof made === 'string') {
       // `repair` mends the commit of the branch.
       found.push(made);

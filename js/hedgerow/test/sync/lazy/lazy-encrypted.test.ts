@@ -18,6 +18,7 @@ import { frameOpener, framesAt, readPackTable } from '../../../src/sync/remote/f
 import { memoryRemote, type Remote, type RemoteHead } from '../../../src/sync/remote/index.js';
 import { flipped, forFlips } from '../../support/damaged-bytes.js';
 import { watched } from '../../support/doubles/watched-storage.js';
+import { kindOf } from '../../support/error-kind.js';
 import { forSeeds, hasAllSeeds, isDeep } from '../../support/property.js';
 import { random } from '../../support/random.js';
 import { keyOf as keyOfEpoch } from '../../support/remote-scopes.js';
@@ -146,7 +147,7 @@ it('a clone reads layers of several keys, and asks for each key at its first use
 const SEEDS = 60;
 
 const isRefusal = (cause: unknown) =>
-  ['invalid-remote', 'unsupported-format'].includes((cause as HedgerowError)?.code);
+  ['remote/data', 'newer-version/format'].includes(kindOf(cause) ?? '');
 
 /** Returns all frames of a remote, as its directory leads to them. */
 async function framesOf(remote: Remote, scope: Scope, head: HeadRecord) {

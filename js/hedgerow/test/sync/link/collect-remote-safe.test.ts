@@ -74,7 +74,7 @@ it('a collection is safe if it ends at any step, and goes on later', async () =>
     const one = await opening(remote);
     await one.link.pull();
     const dying = stepped(remote, (step) => {
-      if (step === failAt) throw new HedgerowError('disconnected', 'the page is gone');
+      if (step === failAt) throw new HedgerowError('unavailable/disconnected', 'the page is gone');
     });
     // First while it marks, then while it deletes.
     const marking = await opening(dying);
@@ -87,7 +87,8 @@ it('a collection is safe if it ends at any step, and goes on later', async () =>
     clock.pass(WEEK + HOUR);
     const deleting = await opening(
       stepped(remote, (step) => {
-        if (step === failAt) throw new HedgerowError('disconnected', 'the page is gone');
+        if (step === failAt)
+          throw new HedgerowError('unavailable/disconnected', 'the page is gone');
       }),
     );
     const isDeleted = await deleting.link.collect().then(
@@ -214,7 +215,7 @@ it('a reader whose objects disappear while it reads takes a newer head, or keeps
   // A reader that never succeeds asks once, and its rows stay.
   const torn = await opening({ ...remote, get: async () => undefined });
   await torn.db.put('own', 1);
-  await expect(torn.link.pull()).rejects.toMatchObject({ code: 'invalid-remote' });
+  await expect(torn.link.pull()).rejects.toMatchObject({ code: 'remote', detail: 'data' });
   expect(await rowsOf(torn.db)).toEqual({ own: 1 });
   await reads.link.pull();
   expect(await rowsOf(reads.db)).not.toEqual(seen);
@@ -237,7 +238,7 @@ it('an old list or head ends a collection, which deletes no object', async () =>
     ...remote,
     list: async (prefix, options) => (prefix === 'h/' ? before : remote.list(prefix, options)),
   });
-  await expect(stale.link.collect()).rejects.toMatchObject({ code: 'remote' });
+  await expect(stale.link.collect()).rejects.toMatchObject({ code: 'remote', detail: 'status' });
   let isOld = false;
   const fooled = await opening({
     ...remote,
@@ -255,5 +256,5 @@ it('an old list or head ends a collection, which deletes no object', async () =>
       return head && { ...head, modifiedMs: undefined };
     },
   });
-  await expect(silent.link.collect()).rejects.toMatchObject({ code: 'remote-unsafe' });
+  await expect(silent.link.collect()).rejects.toMatchObject({ code: 'remote', detail: 'unsafe' });
 });

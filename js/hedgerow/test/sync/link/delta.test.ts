@@ -5,6 +5,7 @@ import { hex } from '../../../src/base/hex.js';
 import { memory, type OpenOptions, open } from '../../../src/index.js';
 import { applyDeltas, makeDelta, readRowsRoot } from '../../../src/sync/link/delta.js';
 import { forCuts } from '../../support/damaged-bytes.js';
+import { ofKind } from '../../support/error-kind.js';
 import {
   all,
   type Entry,
@@ -120,13 +121,14 @@ describe('a delta', () => {
     }
     const db = await storeOf([['a', 1]]);
     for (const { name, delta, offset } of vectors.refused) {
-      const code = name === 'version 2' ? 'unsupported-format' : 'invalid-delta';
+      const code = name === 'version 2' ? 'newer-version/format' : 'invalid-data/delta';
       const good = await deltaOf(db, NOTHING, db.root);
       const root = db.root;
       const refused = applied(db, [{ ...good, deltaBytes: unhex(delta) }]);
-      await expect(refused, name).rejects.toMatchObject(
-        code === 'invalid-delta' ? { code, offset } : { code },
-      );
+      await expect(refused, name).rejects.toMatchObject({
+        ...ofKind(code),
+        ...(code === 'invalid-data/delta' && { offset }),
+      });
       expect(db.root).toBe(root);
     }
   });
@@ -214,7 +216,11 @@ describe('a delta', () => {
     const db = await storeOf();
     await forCuts(delta.deltaBytes, async (deltaBytes, offset) => {
       const refused = applied(db, [{ ...delta, deltaBytes }]);
-      await expect(refused).rejects.toMatchObject({ code: 'invalid-delta', offset });
+      await expect(refused).rejects.toMatchObject({
+        code: 'invalid-data',
+        detail: 'delta',
+        offset,
+      });
     });
     expect(db.root).toBe(NOTHING);
     expect(await applied(db, [delta])).toMatchObject({ outcome: 'applied', root: sender.root });
@@ -224,7 +230,11 @@ describe('a delta', () => {
     const sender = await storeOf([['k1', { n: -1 }]]);
     const delta = await deltaOf(sender, NOTHING, sender.root);
     const db = await receiver();
-    await expect(applied(db, [delta])).rejects.toMatchObject({ code: 'invalid-value', key: 'k1' });
+    await expect(applied(db, [delta])).rejects.toMatchObject({
+      ...ofKind('invalid-argument'),
+      detail: 'value',
+      key: 'k1',
+    });
     expect(db.root).toBe(NOTHING);
   });
 

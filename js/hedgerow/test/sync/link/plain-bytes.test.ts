@@ -6,6 +6,7 @@ import { deflate, type Inflate, inflate } from '../../../src/sync/remote/format/
 import { decodeDeltaBody, encodeDeltaBody } from '../../../src/sync/remote/format/delta-body.js';
 import { MAX_PLAIN_DELTA_BYTES } from '../../../src/sync/remote/format/format-limits.js';
 import { memoryRemote } from '../../../src/sync/remote/index.js';
+import { kindOf } from '../../support/error-kind.js';
 import { type Device, device, rowsOf } from '../../support/worlds/sync-devices.js';
 
 /** Counts the bytes that a device asks to inflate, and has not yet read to their end. */
@@ -98,13 +99,13 @@ it('a device refuses a wrong inflated length, and asks for no more than the stat
       for await (const part of decodeDeltaBody(lie, counted)) read += part.length;
       return read;
     };
-    return { asked, outcome: await read().catch((cause: HedgerowError) => cause.code) };
+    return { asked, outcome: await read().catch((cause: HedgerowError) => kindOf(cause)) };
   };
   expect(await refusal(plain.length)).toEqual({ asked: [plain.length], outcome: plain.length });
   for (const length of [1, plain.length - 1, plain.length + 1, MAX_PLAIN_DELTA_BYTES]) {
-    expect(await refusal(length)).toEqual({ asked: [length], outcome: 'invalid-remote' });
+    expect(await refusal(length)).toEqual({ asked: [length], outcome: 'remote/data' });
   }
   for (const length of [0, MAX_PLAIN_DELTA_BYTES + 1, 2 ** 32 - 1]) {
-    expect(await refusal(length)).toEqual({ asked: [], outcome: 'invalid-remote' });
+    expect(await refusal(length)).toEqual({ asked: [], outcome: 'remote/data' });
   }
 });

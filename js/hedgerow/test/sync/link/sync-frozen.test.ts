@@ -123,9 +123,9 @@ it('waiting tabs show the state of the tab at work, also tabs that come later', 
   expect(second.state.error).toBe(error);
   const third = await start(c);
   expect(third.state).toMatchObject({ status: 'offline', isLeader: false });
-  failure = new HedgerowError('remote-auth', 'refused', { status: 403 });
+  failure = new HedgerowError('unauthorized', 'refused', { status: 403 });
   await until(() => third.state.status === 'failing', 10_000);
-  expect(third.state.error).toMatchObject({ code: 'remote-auth', status: 403 });
+  expect(third.state.error).toMatchObject({ code: 'unauthorized', status: 403 });
   failure = undefined;
   await until(() => third.state.status === 'synced', 20_000);
   expect(third.state).toMatchObject({ error: undefined, retryAt: undefined, isPending: false });

@@ -12,6 +12,7 @@ import {
 import { decodeBlock, encodeBlock } from '../../../src/sync/remote/format/push-history-block.js';
 import { memoryRemote } from '../../../src/sync/remote/index.js';
 import { forCuts, forFlips } from '../../support/damaged-bytes.js';
+import { kindOf } from '../../support/error-kind.js';
 import { forSeeds } from '../../support/property.js';
 import { type Random, random } from '../../support/random.js';
 import { emptyHead, errorOf } from '../../support/remote-branch.js';
@@ -48,11 +49,11 @@ describe.each(SUITES)('a block of a remote %s', (_, scope) => {
     const { bytes } = await encodeBlock(pushesOf(from, 5), from.bytes(16), hash, scope);
     await forCuts(bytes, async (cut) => {
       const error = await errorOf(() => decodeBlock(cut, scope));
-      expect([error.code, error.object]).toEqual(['invalid-remote', 'history']);
+      expect([kindOf(error), error.object]).toEqual(['remote/data', 'history']);
     });
     await forFlips(bytes, async (flipped) => {
-      const { code } = await errorOf(() => decodeBlock(flipped, scope));
-      expect(['invalid-remote', 'unsupported-format']).toContain(code);
+      const code = kindOf(await errorOf(() => decodeBlock(flipped, scope)));
+      expect(['remote/data', 'newer-version/format']).toContain(code);
     });
   });
 
@@ -61,7 +62,7 @@ describe.each(SUITES)('a block of a remote %s', (_, scope) => {
     const [first, second] = pushesOf(from, 2) as [Push, Push];
     const many = Array.from({ length: 65_537 }, (_, nth) => ({ ...first, seq: nth + 1 }));
     for (const wrong of [[], [second, first], [first, first], many]) {
-      const { code } = await errorOf(() => encodeBlock(wrong, from.bytes(16), hash, scope));
+      const code = kindOf(await errorOf(() => encodeBlock(wrong, from.bytes(16), hash, scope)));
       expect(code).toBe('invalid-argument');
     }
     await encodeBlock(many.slice(1), from.bytes(16), hash, scope);
@@ -149,7 +150,7 @@ it('a missing or wrong block is refused', async () => {
     const history = [{ ...block, ...change }];
     branch.head = { ...branch.head, checkpoint: { ...branch.head.checkpoint, history } };
     const error = await errorOf(() => checkHasPush(objectsOf(branch), branch.head, first));
-    expect([error.code, error.object]).toEqual(['invalid-remote', 'history']);
+    expect([kindOf(error), error.object]).toEqual(['remote/data', 'history']);
   };
   await refused({ pushes: block.pushes + 1 });
   await refused({ length: block.length + 1 });

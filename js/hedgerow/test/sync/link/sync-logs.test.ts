@@ -67,7 +67,7 @@ it('a device finds a push without an answer in a log', async () => {
   expect(await rowsOf(a.db)).toEqual({ a: { n: 2 }, b: 19 });
 });
 
-it('a missing or damaged log is invalid-remote, and rows stay', async () => {
+it('a missing or damaged log is remote/data, and rows stay', async () => {
   const inner = memoryRemote();
   const [a, b] = [await device(inner), await device(inner)];
   await a.db.put('a', 0);
@@ -90,7 +90,7 @@ it('a missing or damaged log is invalid-remote, and rows stay', async () => {
   for (const change of wrong) {
     const remote: Remote = { ...inner, get: async (...call) => change(await inner.get(...call)) };
     const link = await b.db.connect(bucket(remote, { probe: false }));
-    const refused = { code: 'invalid-remote', object: 'log' };
+    const refused = { code: 'remote', detail: 'data', object: 'log' };
     await expect(link.pull()).rejects.toMatchObject(refused);
     expect(await rowsOf(b.db)).toEqual({ a: 0, own: 1 });
     await expect((await device(remote)).link.pull()).rejects.toMatchObject(refused);

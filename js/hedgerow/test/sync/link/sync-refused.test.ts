@@ -26,14 +26,14 @@ it('a remote that went back or was exchanged is refused, and rows stay', async (
   const elsewhere = await a.db.connect(bucket(other, { probe: false }));
   await expect(elsewhere.pull()).rejects.toEqual(failure('rollback'));
   const empty = await a.db.connect(bucket(memoryRemote(), { probe: false }));
-  await expect(empty.pull()).rejects.toEqual(failure('remote-gone'));
+  await expect(empty.pull()).rejects.toEqual(failure('remote/gone'));
   expect(await rowsOf(a.db)).toEqual({ a: 2 });
 });
 
 /** So many rows travel as packs. */
 const ROWS = isDeep ? 30_000 : 20_000;
 
-it('damaged heads, deltas and packs are invalid-remote, and rows stay', async () => {
+it('damaged heads, deltas and packs are remote/data, and rows stay', async () => {
   const inner = memoryRemote();
   const a = await device(inner);
   await a.db.putMany(many(ROWS, 'first'));
@@ -57,7 +57,7 @@ it('damaged heads, deltas and packs are invalid-remote, and rows stay', async ()
   for (const remote of wrong) {
     const b = await device(remote);
     await b.db.put('own', 1);
-    await expect(b.link.pull()).rejects.toEqual(failure('invalid-remote'));
+    await expect(b.link.pull()).rejects.toEqual(failure('remote/data'));
     expect(await rowsOf(b.db)).toEqual({ own: 1 });
     // It goes on with a sound one.
     const link = await b.db.connect(bucket(inner, { probe: false }));
@@ -71,7 +71,7 @@ it('an older app pulls from the remote of a newer one, and does not push', async
   await a.db.put('a', 1);
   await a.link.push();
   await b.db.put('b', 1);
-  await expect(b.link.push()).rejects.toEqual(failure('unsupported-format'));
+  await expect(b.link.push()).rejects.toEqual(failure('newer-version/format'));
   expect(await rowsOf(b.db)).toEqual({ a: 1, b: 1 });
 });
 
@@ -92,6 +92,6 @@ it('a store probes once whether a remote is safe, and pushes to no other', async
   };
   const b = await device(liar, { probe: true });
   await b.db.put('b', 1);
-  await expect(b.link.push()).rejects.toEqual(failure('remote-unsafe'));
+  await expect(b.link.push()).rejects.toEqual(failure('remote/unsafe'));
   expect(await inner.list('h/')).toEqual([]);
 });

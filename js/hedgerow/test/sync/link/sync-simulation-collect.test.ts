@@ -72,7 +72,7 @@ class Line {
     if (this.isHealed) return;
     if (this.left-- <= 0) {
       totals.ended += 1;
-      throw new HedgerowError('disconnected', 'the page is gone');
+      throw new HedgerowError('unavailable/disconnected', 'the page is gone');
     }
     if (this.#from.below(60) === 0) {
       // From half of the grace to twice.

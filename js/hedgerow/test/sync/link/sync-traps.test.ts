@@ -10,7 +10,7 @@ import { isPending, trapIn } from '../../support/trapping.js';
 
 afterEach(() => trapIn(Number.POSITIVE_INFINITY));
 const ROUNDS = isDeep ? 3 : 1;
-const crashed = failure('crashed', { retryable: true });
+const crashed = failure('unavailable/crashed', { retryable: true });
 
 /** Makes the core of a store trap. */
 async function trap(db: Store): Promise<void> {

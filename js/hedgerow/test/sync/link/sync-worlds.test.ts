@@ -9,6 +9,7 @@ import { HedgerowError } from '../../../src/index.js';
 import { remoteKeys } from '../../../src/sync/encryption/remote-keys.js';
 import type { BucketOptions } from '../../../src/sync/link/open-bucket-connection.js';
 import { simulateInTurn } from '../../support/doubles/in-turn.js';
+import { kindOf } from '../../support/error-kind.js';
 import { type BeginStep, forSeeds, hasAllSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';
 import { keyOf } from '../../support/remote-scopes.js';
@@ -31,7 +32,7 @@ const totals = {
 };
 
 /** The errors of a remote that has changed its history. */
-const REFUSALS = ['rollback', 'remote-gone', 'invalid-remote', 'conflict'];
+const REFUSALS = ['rollback', 'remote/gone', 'remote/data', 'conflict'];
 
 class Scene {
   readonly #from: Random;
@@ -90,7 +91,7 @@ class Scene {
       () => true,
       (cause: unknown) => {
         if (!(cause instanceof HedgerowError)) throw cause;
-        expect(REFUSALS).toContain(cause.code);
+        expect(REFUSALS).toContain(kindOf(cause));
         totals[cause.code === 'rollback' ? 'rollbacks' : 'others'] += 1;
         return false;
       },

@@ -5,11 +5,12 @@ import { remoteKeys } from '../../../src/sync/encryption/index.js';
 import { type BucketOptions, contextOf } from '../../../src/sync/link/open-bucket-connection.js';
 import { deflate } from '../../../src/sync/remote/format/deflate.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
+import { ofKind } from '../../support/error-kind.js';
 import { random } from '../../support/random.js';
 import { restore } from '../../support/worlds/copied-remote.js';
 import { device, many, rowsOf } from '../../support/worlds/sync-devices.js';
 
-const failure = (code: string) => expect.objectContaining({ code });
+const failure = (code: string) => expect.objectContaining(ofKind(code));
 
 async function fresh(remote: Remote, options: BucketOptions = {}) {
   const { db, link } = await device(remote, options);
@@ -78,9 +79,9 @@ it('rejoin fills a remote whose head was deleted, and the device keeps its rows'
   await one.db.put('a', 1);
   await one.link.push();
   await remote.remove(['h/main']);
-  await expect(one.link.pull()).rejects.toEqual(failure('remote-gone'));
-  await expect(one.link.push()).rejects.toEqual(failure('remote-gone'));
-  await expect(one.link.rejoin({ keep: 'remote' })).rejects.toEqual(failure('remote-gone'));
+  await expect(one.link.pull()).rejects.toEqual(failure('remote/gone'));
+  await expect(one.link.push()).rejects.toEqual(failure('remote/gone'));
+  await expect(one.link.rejoin({ keep: 'remote' })).rejects.toEqual(failure('remote/gone'));
   expect(await rowsOf(one.db)).toEqual({ a: 1 });
   await one.link.rejoin({ keep: 'union' });
   await one.link.push();
@@ -138,7 +139,7 @@ it.each<[string, BucketOptions]>([
     const [pack] = [...(await remote.list('p/'))].sort((a, b) => b.length - a.length);
     const name = (pack as { name: `p/${string}` }).name;
     await remote.remove([name]);
-    await expect(fresh(remote, options)).rejects.toEqual(failure('invalid-remote'));
+    await expect(fresh(remote, options)).rejects.toEqual(failure('remote/data'));
     const told = await link.collect();
     expect(told).toMatchObject({ missing: [name], deleted: { objects: 0 } });
     const there = [...(await remote.list('p/')), ...(await remote.list('d/'))];
@@ -167,7 +168,7 @@ it('a device without the rows of the head replaces the head only by an explicit 
   const objects = await remote.list('d/');
   await remote.remove(objects.map(({ name }) => name as `d/${string}`));
   const head = await remote.readHead('main');
-  await expect(behind.link.repair({ remote: true })).rejects.toEqual(failure('invalid-remote'));
+  await expect(behind.link.repair({ remote: true })).rejects.toEqual(failure('remote/data'));
   expect((await remote.readHead('main'))?.token).toBe(head?.token);
   await behind.db.put('waits', 1);
   await behind.link.repair({ remote: 'replace' });
@@ -195,8 +196,8 @@ it('the device that has the rows mends a tail that leads to other rows than its 
   });
   await liar.db.put('row', 'theirs');
   await liar.link.push();
-  await expect(honest.link.pull()).rejects.toEqual(failure('invalid-remote'));
-  await expect(honest.link.repair({ remote: true })).rejects.toEqual(failure('invalid-remote'));
+  await expect(honest.link.pull()).rejects.toEqual(failure('remote/data'));
+  await expect(honest.link.repair({ remote: true })).rejects.toEqual(failure('remote/data'));
   Object.assign(contextOf(liar.link).tools, { deflate });
   await liar.link.repair({ remote: true });
   await honest.link.pull();
@@ -207,7 +208,7 @@ it('the device that has the rows mends a tail that leads to other rows than its 
 it('a repair refuses a remote without a head, and wrong options', async () => {
   const remote = memoryRemote();
   const { link } = await device(remote);
-  await expect(link.repair({ remote: true })).rejects.toEqual(failure('remote-gone'));
+  await expect(link.repair({ remote: true })).rejects.toEqual(failure('remote/gone'));
   const wrong = 'all' as 'replace';
   await expect(link.repair({ remote: wrong })).rejects.toEqual(failure('invalid-argument'));
 });

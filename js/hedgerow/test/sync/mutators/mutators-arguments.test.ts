@@ -26,7 +26,7 @@ it.each([
 ])('%s is refused, and makes no call', async (_, args) => {
   const db = await store();
   const app = await bind(db, new ServerDouble(theirs));
-  await expect(app.mutate.add(args as never)).rejects.toEqual(failure('invalid-value'));
+  await expect(app.mutate.add(args as never)).rejects.toEqual(failure('invalid-argument/value'));
   expect(app.calls()).toEqual([]);
   expect(await db.count()).toBe(0);
 });

@@ -6,6 +6,7 @@ import { HedgerowError, memory } from '../../../src/index.js';
 import type { SegmentStore, WriteBatch } from '../../../src/storage/segment-store.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
 import { json, ServerDouble } from '../../support/doubles/mutators-server.js';
+import { ofKind } from '../../support/error-kind.js';
 import { failure } from '../../support/models/store-model.js';
 import { bind, ours, rowsOf, store, theirs } from '../../support/worlds/mutators-app.js';
 
@@ -134,7 +135,7 @@ it('a call whose rows are refused at the commit fails alone', async () => {
     app.mutate.set({ key, ...(nth % 3 === 1 ? wrong : { n: nth }) }),
   );
   const settled = await Promise.allSettled(calls);
-  const refused = { status: 'rejected', reason: { code: 'invalid-value' } };
+  const refused = { status: 'rejected', reason: { code: 'invalid-argument', detail: 'value' } };
   const made = (value: string) => ({ status: 'fulfilled', value });
   expect(settled).toMatchObject([made('a'), refused, made('c'), made('d'), refused]);
   expect(Object.keys(await rowsOf(db))).toEqual(['n/a', 'n/c', 'n/d']);
@@ -263,7 +264,7 @@ it('a failure to record an unsent call does not hide the error of the push', asy
   const storage = changed((segments) => {
     const write = segments.write.bind(segments);
     segments.write = async (batch: WriteBatch) => {
-      if (isBroken) throw new HedgerowError('disconnected', 'the disk is gone');
+      if (isBroken) throw new HedgerowError('unavailable/disconnected', 'the disk is gone');
       return write(batch);
     };
   });
@@ -354,7 +355,7 @@ it.each([
     }),
   );
   await expect(app.mutate.outer()).rejects.toMatchObject({
-    code: 'invalid-argument',
+    ...ofKind('invalid-argument'),
     message: expect.stringContaining('inc is called in a mutator'),
   });
   expect(runs).toBe(1);

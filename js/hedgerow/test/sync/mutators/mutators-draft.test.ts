@@ -186,8 +186,8 @@ it('wrong branches, mutators and values are refused, and change no row', async (
   const draft = await db.branches.open('draft');
   await draft.put('bytes', new Uint8Array(3));
   const merges = [
-    ['draft', 'takeDraft', 'invalid-value'],
-    ['nobody', 'takeDraft', 'branch-not-found'],
+    ['draft', 'takeDraft', 'invalid-argument/value'],
+    ['nobody', 'takeDraft', 'not-found/branch'],
     ['main', 'takeDraft', 'invalid-argument'],
     ['draft', 'toString', 'invalid-argument'],
     ['draft', undefined, 'invalid-argument'],

@@ -1,7 +1,8 @@
 /** Wrong answers of a server: each is a typed error, the queue stays, and rows stay as they were. */
 import { afterEach, expect, it } from 'vitest';
+import type { ErrorKind } from '../../../src/base/errors.js';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
-import { type HedgerowError, memory, open, type Store } from '../../../src/index.js';
+import { memory, open, type Store } from '../../../src/index.js';
 import {
   type MutatorConnection,
   mutators,
@@ -84,59 +85,59 @@ const withClient =
 
 type Case = readonly [
   name: string,
-  code: HedgerowError['code'],
+  code: ErrorKind,
   give: (app: MutatorConnection<typeof ours>) => Response | Promise<Response>,
 ];
 
 const put = (key: string) => ({ op: 'put', key, value: 2 });
 
 const PULLS: readonly Case[] = [
-  ['a page of HTML', 'bad-response', () => text(page, 200, 'text/html; charset=utf-8')],
-  ['a page that says it is JSON', 'bad-response', () => text(page)],
-  ['an empty body', 'bad-response', () => text('')],
-  ['an array', 'bad-response', () => json([])],
-  ['a string', 'bad-response', () => json('cookie')],
-  ['no members', 'bad-response', () => json({})],
-  ['no cookie', 'bad-response', () => json({ lastMutationIDChanges: {}, patch: [] })],
-  ['no patch', 'bad-response', () => json({ cookie: 6, lastMutationIDChanges: {} })],
-  ['no ids', 'bad-response', () => json({ cookie: 6, patch: [] })],
-  ['a patch that is an object', 'bad-response', () => json({ ...FIRST, cookie: 6, patch: {} })],
-  ['a patch that is null', 'bad-response', () => json({ ...FIRST, cookie: 6, patch: null })],
-  ['a cookie that is true', 'bad-response', () => json({ ...FIRST, cookie: true })],
-  ['a cookie without order', 'bad-response', () => json({ ...FIRST, cookie: { a: 1 } })],
+  ['a page of HTML', 'remote/response', () => text(page, 200, 'text/html; charset=utf-8')],
+  ['a page that says it is JSON', 'remote/response', () => text(page)],
+  ['an empty body', 'remote/response', () => text('')],
+  ['an array', 'remote/response', () => json([])],
+  ['a string', 'remote/response', () => json('cookie')],
+  ['no members', 'remote/response', () => json({})],
+  ['no cookie', 'remote/response', () => json({ lastMutationIDChanges: {}, patch: [] })],
+  ['no patch', 'remote/response', () => json({ cookie: 6, lastMutationIDChanges: {} })],
+  ['no ids', 'remote/response', () => json({ cookie: 6, patch: [] })],
+  ['a patch that is an object', 'remote/response', () => json({ ...FIRST, cookie: 6, patch: {} })],
+  ['a patch that is null', 'remote/response', () => json({ ...FIRST, cookie: 6, patch: null })],
+  ['a cookie that is true', 'remote/response', () => json({ ...FIRST, cookie: true })],
+  ['a cookie without order', 'remote/response', () => json({ ...FIRST, cookie: { a: 1 } })],
   [
     'ids that are an array',
-    'bad-response',
+    'remote/response',
     () => json({ ...FIRST, cookie: 6, lastMutationIDChanges: [] }),
   ],
   [
     'an id that is a text',
-    'bad-response',
+    'remote/response',
     () => json({ ...FIRST, cookie: 6, lastMutationIDChanges: { a: '1' } }),
   ],
   [
     'an id below 0',
-    'bad-response',
+    'remote/response',
     () => json({ ...FIRST, cookie: 6, lastMutationIDChanges: { a: -1 } }),
   ],
   [
     'an operation of another kind',
-    'bad-response',
+    'remote/response',
     () => json({ ...FIRST, cookie: 6, patch: [put('a'), { op: 'swap', key: 'b' }] }),
   ],
   [
     'an operation without key',
-    'bad-response',
+    'remote/response',
     () => json({ ...FIRST, cookie: 6, patch: [put('a'), { op: 'put', value: 1 }] }),
   ],
   [
     'an update of a number',
-    'bad-response',
+    'remote/response',
     () => json({ ...FIRST, cookie: 6, patch: [{ op: 'update', key: 'theirs', merge: { a: 1 } }] }),
   ],
   [
     'a patch malformed in the middle',
-    'bad-response',
+    'remote/response',
     () =>
       text(
         '{"cookie":6,"lastMutationIDChanges":{},"patch":[{"op":"put","key":"a","value":1},{"op":"put",,}]}',
@@ -144,97 +145,97 @@ const PULLS: readonly Case[] = [
   ],
   [
     'a patch closed by the wrong bracket',
-    'bad-response',
+    'remote/response',
     () =>
       text('{"cookie":6,"lastMutationIDChanges":{},"patch":[{"op":"put","key":"a","value":[1}]}}'),
   ],
   [
     'a patch that is cut off',
-    'bad-response',
+    'remote/response',
     () => text('{"cookie":6,"lastMutationIDChanges":{},"patch":[{"op":"put","key":"a","value":1},'),
   ],
   [
     'an answer cut off after its patch',
-    'bad-response',
+    'remote/response',
     () => text('{"cookie":6,"lastMutationIDChanges":{},"patch":[]'),
   ],
   [
     'two patches',
-    'bad-response',
+    'remote/response',
     () => text('{"cookie":6,"lastMutationIDChanges":{},"patch":[],"patch":[]}'),
   ],
   [
     'a patch under a name with an escape',
-    'bad-response',
+    'remote/response',
     () => text('{"cookie":6,"lastMutationIDChanges":{},"p\\u0061tch":[{"op":"clear"}]}'),
   ],
   [
     'a missing comma after the patch',
-    'bad-response',
+    'remote/response',
     () => text('{"patch":[{"op":"clear"}]"cookie":6,"lastMutationIDChanges":{}}'),
   ],
   [
     'something after the end',
-    'bad-response',
+    'remote/response',
     () => text(`${JSON.stringify({ ...FIRST, cookie: 6 })} {}`),
   ],
-  ['a name that is no text', 'bad-response', () => text('{cookie:6}')],
+  ['a name that is no text', 'remote/response', () => text('{cookie:6}')],
   [
     'bytes that are no UTF-8',
-    'bad-response',
+    'remote/response',
     () => new Response(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)),
   ],
-  ['another error', 'bad-response', () => json({ error: 'Boom' })],
+  ['another error', 'remote/response', () => json({ error: 'Boom' })],
   [
     'a version that it does not support',
-    'unsupported-format',
+    'newer-version/format',
     () => json({ error: 'VersionNotSupported', versionType: 'schema' }),
   ],
   ['a cookie that goes back', 'rollback', () => json({ ...FIRST, cookie: 4 })],
   ['a cookie of null after another one', 'rollback', () => json({ ...FIRST, cookie: null })],
   [
     'an id that was never sent',
-    'bad-response',
+    'remote/response',
     withClient((id) => ({ ...FIRST, cookie: 6, lastMutationIDChanges: { [id]: 2 } })),
   ],
   [
     'ids with the cookie of before',
-    'bad-response',
+    'remote/response',
     withClient((id) => ({ ...FIRST, lastMutationIDChanges: { [id]: 1 } })),
   ],
   ...[{}, null, 'all', [null], [1], [{ id: 1 }], [{ clientID: 'a', id: '1' }]].map(
     (refused): Case => [
       `refusals that are ${JSON.stringify(refused)}`,
-      'bad-response',
+      'remote/response',
       () => json({ ...FIRST, cookie: 6, refused }),
     ],
   ),
   [
     'a refusal of a call that it does not acknowledge',
-    'bad-response',
+    'remote/response',
     withClient((clientID) => ({ ...FIRST, cookie: 6, refused: [{ clientID, id: 1 }] })),
   ],
   [
     'a refusal with the cookie of before',
-    'bad-response',
+    'remote/response',
     withClient((clientID) => ({ ...FIRST, refused: [{ clientID, id: 1 }] })),
   ],
-  ['a cookie without end', 'bad-response', endless('{"cookie":"', 'x')],
-  ['members without end', 'bad-response', endless('{"a":1', ',"b":1')],
+  ['a cookie without end', 'remote/response', endless('{"cookie":"', 'x')],
+  ['members without end', 'remote/response', endless('{"a":1', ',"b":1')],
   [
     'a patch without end',
-    'remote',
+    'remote/status',
     endless('{"patch":[{"op":"del","key":"a"}', ',{"op":"put","key":"a","value":1}'),
   ],
-  ['spaces without end', 'bad-response', endless('{', '  ')],
-  ['lists without end that are no patch', 'bad-response', endless('{"a":[]', ',"a":[]')],
-  ['spaces before anything without end', 'remote', endless(' ', '  ')],
-  ['401', 'remote-auth', () => text('', 401)],
-  ['403', 'remote-auth', () => text(page, 403, 'text/html')],
-  ['409', 'remote', () => text('', 409)],
-  ['500', 'remote', () => text('oops', 500)],
-  ['503 with a page', 'remote', () => text(page, 503, 'text/html')],
-  ['a redirect', 'remote', () => text('', 302)],
+  ['spaces without end', 'remote/response', endless('{', '  ')],
+  ['lists without end that are no patch', 'remote/response', endless('{"a":[]', ',"a":[]')],
+  ['spaces before anything without end', 'remote/status', endless(' ', '  ')],
+  ['401', 'unauthorized', () => text('', 401)],
+  ['403', 'unauthorized', () => text(page, 403, 'text/html')],
+  ['409', 'remote/status', () => text('', 409)],
+  ['500', 'remote/status', () => text('oops', 500)],
+  ['503 with a page', 'remote/status', () => text(page, 503, 'text/html')],
+  ['a redirect', 'remote/status', () => text('', 302)],
   ['nothing', 'offline', () => Promise.reject(new TypeError('failed to fetch'))],
 ];
 
@@ -253,24 +254,24 @@ it.each(PULLS)('a pull of %s is %s', async (_name, code, give) => {
 });
 
 const PUSHES: readonly Case[] = [
-  ['a page of HTML', 'bad-response', () => text(page, 200, 'text/html')],
-  ['a page that says nothing', 'bad-response', () => text(page)],
-  ['an error', 'bad-response', () => json({ error: 'Boom' })],
+  ['a page of HTML', 'remote/response', () => text(page, 200, 'text/html')],
+  ['a page that says nothing', 'remote/response', () => text(page)],
+  ['an error', 'remote/response', () => json({ error: 'Boom' })],
   [
     'a version that it does not support',
-    'unsupported-format',
+    'newer-version/format',
     () => json({ error: 'VersionNotSupported', versionType: 'push' }),
   ],
-  ['refusals that are no list', 'bad-response', () => json({ refused: {} })],
+  ['refusals that are no list', 'remote/response', () => json({ refused: {} })],
   [
     'a refusal of a call that was never sent',
-    'bad-response',
+    'remote/response',
     withClient((clientID) => ({ refused: [{ clientID, id: 2 }] })),
   ],
-  ['an answer without end', 'remote', endless('{', ' ')],
-  ['401', 'remote-auth', () => text('', 401)],
-  ['409', 'remote', () => text('', 409)],
-  ['500', 'remote', () => text('', 500)],
+  ['an answer without end', 'remote/status', endless('{', ' ')],
+  ['401', 'unauthorized', () => text('', 401)],
+  ['409', 'remote/status', () => text('', 409)],
+  ['500', 'remote/status', () => text('', 500)],
   ['nothing', 'offline', () => Promise.reject(new TypeError('failed to fetch'))],
 ];
 

@@ -141,7 +141,7 @@ it('a url gets POSTs of JSON, with the token', async () => {
     expect(await rowsOf(db)).toEqual({ count: 1 });
     // The app does not ask again for a token that is refused twice.
     valid = 'none';
-    await expect(app.pull()).rejects.toEqual(failure('remote-auth'));
+    await expect(app.pull()).rejects.toEqual(failure('unauthorized'));
     expect([asked, seen.length]).toEqual([3, 5]);
   } finally {
     vi.unstubAllGlobals();

@@ -86,10 +86,10 @@ it('a mutator that throws changes no row and queues no call', async () => {
   await expect(app.mutate.closeIssue({ id: '9' })).rejects.toThrow('no such issue');
   expect(app.calls()).toEqual([]);
   await expect(app.mutate.add(new Uint8Array(1) as never)).rejects.toEqual(
-    failure('invalid-value'),
+    failure('invalid-argument/value'),
   );
   await expect(app.mutate.openIssue({ id: 'x'.repeat(2000), title: '' })).rejects.toEqual(
-    failure('invalid-key'),
+    failure('invalid-argument/key'),
   );
   expect(app.calls()).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { serveRemote } from '../../../../server/src/serve-remote.js';
 import { memory, open } from '../../../src/index.js';
 import { bucket } from '../../../src/sync/link/bucket.js';
 import { memoryRemote, probeRemote, type Remote } from '../../../src/sync/remote/index.js';
+import { ofKind } from '../../support/error-kind.js';
 import { HOSTILE } from '../../support/hostile-values.js';
 
 const JUNK = Object.entries({
@@ -53,12 +54,12 @@ const error = (promise: Promise<unknown>) =>
 
 describe('a remote that breaks its contract', () => {
   const kinds: [keyof Remote, string][] = [
-    ['swapHead', 'remote-unsafe'],
-    ['readHead', 'remote'],
-    ['readHeadSince', 'remote'],
-    ['put', 'remote'],
-    ['get', 'remote'],
-    ['list', 'remote'],
+    ['swapHead', 'remote/unsafe'],
+    ['readHead', 'remote/status'],
+    ['readHeadSince', 'remote/status'],
+    ['put', 'remote/status'],
+    ['get', 'remote/status'],
+    ['list', 'remote/status'],
   ];
   it.each(kinds)('by %s is refused with the first answer', async (call, code) => {
     const there = memoryRemote();
@@ -79,7 +80,10 @@ describe('a remote that breaks its contract', () => {
         list: () => link.collect({ graceMs: 3_600_000 }),
       };
       const run = works[call as keyof typeof works] ?? (() => link.pull());
-      expect(await error(run()), `${call}: ${kind}`).toMatchObject({ code, retryable: false });
+      expect(await error(run()), `${call}: ${kind}`).toMatchObject({
+        ...ofKind(code),
+        retryable: false,
+      });
       expect(made.calls, `${call}: ${kind}`).toBe(1);
       expect(await db.get('own')).toBe(kind);
       await db.close();
@@ -89,7 +93,7 @@ describe('a remote that breaks its contract', () => {
 
   it('is refused by the probe and by the server, and any other value by all calls', async () => {
     const { remote } = lying(memoryRemote(), 'swapHead', () => true);
-    expect(await error(probeRemote(remote))).toMatchObject({ code: 'remote-unsafe' });
+    expect(await error(probeRemote(remote))).toMatchObject({ code: 'remote', detail: 'unsafe' });
     const server = await serveRemote(remote);
     const response = await fetch(`${server.url}h/main`, {
       method: 'PUT',
@@ -101,10 +105,10 @@ describe('a remote that breaks its contract', () => {
     const db = await open('app', { storage: memory() });
     for (const none of [undefined, null, 5, {}, { readHead: () => {} }, Promise.resolve(remote)]) {
       expect(await error(db.connect(bucket(none as never)))).toMatchObject({
-        code: 'invalid-argument',
+        ...ofKind('invalid-argument'),
       });
-      expect(await error(probeRemote(none as never))).toMatchObject({ code: 'invalid-argument' });
-      expect(await error(serveRemote(none as never))).toMatchObject({ code: 'invalid-argument' });
+      expect(await error(probeRemote(none as never))).toMatchObject(ofKind('invalid-argument'));
+      expect(await error(serveRemote(none as never))).toMatchObject(ofKind('invalid-argument'));
     }
     await db.close();
   });

@@ -18,6 +18,7 @@ import {
   mayWrite,
 } from '../../../src/sync/remote/format/repository-file.js';
 import { forCuts, forFlips } from '../../support/damaged-bytes.js';
+import { kindOf } from '../../support/error-kind.js';
 import { forSeeds } from '../../support/property.js';
 import { random } from '../../support/random.js';
 import {
@@ -45,8 +46,8 @@ describe('a repository file', () => {
   it.each(SUITES)('of a remote %s is refused with each flipped bit', async (_, scope) => {
     const bytes = await encodeRepository({ idBytes: random(1).bytes(16), app: 7 }, scope);
     await forFlips(bytes, async (flipped) => {
-      const { code } = await errorOf(() => decodeRepository(flipped, scope));
-      expect(['invalid-remote', 'unsupported-format']).toContain(code);
+      const code = kindOf(await errorOf(() => decodeRepository(flipped, scope)));
+      expect(['remote/data', 'newer-version/format']).toContain(code);
     });
   });
 
@@ -60,7 +61,7 @@ describe('a repository file', () => {
     ] as const) {
       const changed = resealed(bytes.with(at, byte));
       const error = await errorOf(() => decodeRepository(changed, PLAIN_SCOPE));
-      expect([error.code, error.object]).toEqual(['unsupported-format', 'repository']);
+      expect([kindOf(error), error.object]).toEqual(['newer-version/format', 'repository']);
     }
   });
 
@@ -92,7 +93,7 @@ describe.each(SUITES)('a head %s', (_, scope) => {
     const bytes = await sample(4);
     await forCuts(bytes, async (cut) => {
       const error = await errorOf(() => decodeHead(cut, scope));
-      expect([error.code, error.object]).toEqual(['invalid-remote', 'head']);
+      expect([kindOf(error), error.object]).toEqual(['remote/data', 'head']);
     });
   });
 
@@ -102,7 +103,7 @@ describe.each(SUITES)('a head %s', (_, scope) => {
     await forFlips(bytes, async (flipped, bit) => {
       const error = await errorOf(() => decodeHead(flipped, scope));
       const isLater = [4, 5].includes(bit >> 3) && error.offset === undefined;
-      expect(error.code).toBe(isLater ? 'unsupported-format' : 'invalid-remote');
+      expect(kindOf(error)).toBe(isLater ? 'newer-version/format' : 'remote/data');
     });
   });
 
@@ -136,7 +137,7 @@ describe.each(SUITES)('a head %s', (_, scope) => {
     for (const [place, change] of wrong) {
       const broken = { ...head, ...change };
       const error = await errorOf(() => encodeHead(broken, random(1).bytes(16), scope));
-      expect(error.code).toBe('invalid-argument');
+      expect(kindOf(error)).toBe('invalid-argument');
       expect(error.message).toContain(`head: ${place}: `);
     }
   });
@@ -160,7 +161,7 @@ describe.each(SUITES)('a head %s', (_, scope) => {
     const salt = from.bytes(16);
     const long = { ...head, checkpoint: packs(1700) };
     expect(headLength(long, scope)).toBeGreaterThan(65_536);
-    expect((await errorOf(() => encodeHead(long, salt, scope))).code).toBe('invalid-argument');
+    expect(kindOf(await errorOf(() => encodeHead(long, salt, scope)))).toBe('invalid-argument');
     const fitting = { ...head, checkpoint: packs(1600) };
     const found = await decodeHead(await encodeHead(fitting, salt, scope), scope);
     expect(packsOf(found.checkpoint)).toHaveLength(1600);
@@ -194,10 +195,10 @@ describe.each(SUITES)('a delta of its own %s', (_, scope) => {
     const other = await encodeDeltaObject(deltaBytes, from.bytes(16), scope);
     expect(hash(one)).not.toEqual(hash(other));
     const empty = errorOf(() => encodeDeltaObject(new Uint8Array(), from.bytes(16), scope));
-    expect((await empty).code).toBe('invalid-argument');
+    expect(kindOf(await empty)).toBe('invalid-argument');
     const flipped = one.with(100, (one[100] as number) ^ 4);
     const error = await errorOf(() => decodeDeltaObject(flipped, scope));
-    expect([error.code, error.object]).toEqual(['invalid-remote', 'delta']);
+    expect([kindOf(error), error.object]).toEqual(['remote/data', 'delta']);
   });
 
   it('of 1 MiB with its envelope is written, and no longer one', async () => {
@@ -206,7 +207,7 @@ describe.each(SUITES)('a delta of its own %s', (_, scope) => {
     const bytes = await encodeDeltaObject(new Uint8Array(most).fill(1), salt, scope);
     expect(bytes.length).toBeLessThanOrEqual(1 << 20);
     const more = new Uint8Array(most + 1).fill(1);
-    expect((await errorOf(() => encodeDeltaObject(more, salt, scope))).code).toBe(
+    expect(kindOf(await errorOf(() => encodeDeltaObject(more, salt, scope)))).toBe(
       'invalid-argument',
     );
   });

@@ -7,6 +7,7 @@ import {
   type Remote,
 } from '../../../src/sync/remote/index.js';
 import { always, answering, ends } from '../../support/doubles/answering-server.js';
+import { ofKind } from '../../support/error-kind.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const OBJECT = bytes('0123456789abcdef');
@@ -30,32 +31,38 @@ const writes: readonly [string, (remote: Remote) => Promise<unknown>][] = [
 
 describe.each(reads)('%s', (_, call) => {
   it.each([
-    [401, 'remote-auth', false],
-    [403, 'remote-auth', false],
-    [410, 'remote-gone', false],
-    [400, 'remote', false],
-    [418, 'remote', false],
-    [429, 'remote', true],
-    [500, 'remote', true],
-    [503, 'remote', true],
+    [401, 'unauthorized', false],
+    [403, 'unauthorized', false],
+    [410, 'remote/gone', false],
+    [400, 'remote/status', false],
+    [418, 'remote/status', false],
+    [429, 'remote/status', true],
+    [500, 'remote/status', true],
+    [503, 'remote/status', true],
   ])('with status %i is %s', async (status, code, retryable) => {
     const { remote } = await always(status, {}, 'no');
-    await expect(call(remote)).rejects.toMatchObject({ code, retryable, status });
+    await expect(call(remote)).rejects.toMatchObject({ ...ofKind(code), retryable, status });
   });
 
   it('names the bucket that does not exist', async () => {
     const { remote } = await always(404, {}, '<Error><Code>NoSuchBucket</Code></Error>');
-    await expect(call(remote)).rejects.toMatchObject({ code: 'remote-gone' });
+    await expect(call(remote)).rejects.toMatchObject(ofKind('remote/gone'));
   });
 
   it('does not take a page for an object', async () => {
     const { remote } = await always(200, { 'Content-Type': 'text/html; charset=utf-8' }, '<html>');
-    await expect(call(remote)).rejects.toMatchObject({ code: 'remote', status: 200 });
+    await expect(call(remote)).rejects.toMatchObject({
+      ...ofKind('remote/status'),
+      status: 200,
+    });
   });
 
   it.each([301, 302, 307, 308])('does not follow status %i', async (status) => {
     const { remote, seen } = await always(status, { Location: '/elsewhere' });
-    await expect(call(remote)).rejects.toMatchObject({ code: 'remote', retryable: false });
+    await expect(call(remote)).rejects.toMatchObject({
+      ...ofKind('remote/status'),
+      retryable: false,
+    });
     expect(seen).toHaveLength(1);
   });
 
@@ -103,15 +110,15 @@ describe.each(reads)('%s', (_, call) => {
 
 describe.each(writes)('%s', (_, call) => {
   it.each([
-    [401, 'remote-auth'],
-    [403, 'remote-auth'],
-    [405, 'remote'],
-    [501, 'remote'],
-    [500, 'remote'],
-    [302, 'remote'],
+    [401, 'unauthorized'],
+    [403, 'unauthorized'],
+    [405, 'remote/status'],
+    [501, 'remote/status'],
+    [500, 'remote/status'],
+    [302, 'remote/status'],
   ])('with status %i is %s', async (status, code) => {
     const { remote } = await always(status, status === 302 ? { Location: '/' } : {}, 'no');
-    await expect(call(remote)).rejects.toMatchObject({ code, status });
+    await expect(call(remote)).rejects.toMatchObject({ ...ofKind(code), status });
   });
 });
 
@@ -120,7 +127,9 @@ describe('a head', () => {
     const { remote } = await answering((_, response) => {
       response.writeHead(200, { 'Content-Length': String(1 << 30), ETag: '"1"' }).write('x');
     });
-    await expect(remote.readHead('main')).rejects.toMatchObject({ code: 'remote' });
+    await expect(remote.readHead('main')).rejects.toMatchObject({
+      ...ofKind('remote/status'),
+    });
   });
 
   it('is refused at its limit if it does not end', async () => {
@@ -129,7 +138,9 @@ describe('a head', () => {
       const timer = setInterval(() => response.write(new Uint8Array(10_000)), 1);
       response.on('close', () => clearInterval(timer));
     });
-    await expect(remote.readHead('main')).rejects.toMatchObject({ code: 'remote' });
+    await expect(remote.readHead('main')).rejects.toMatchObject({
+      ...ofKind('remote/status'),
+    });
   });
 
   it('has a token without an ETag on a static server, which no swap takes', async () => {
@@ -143,7 +154,7 @@ describe('a head', () => {
     expect(await remote.readHeadSince('main', token)).toMatchObject({ bytes: bytes('two') });
     const before = seen.length;
     await expect(remote.swapHead('main', token, bytes('x'))).rejects.toMatchObject({
-      code: 'remote-unsafe',
+      ...ofKind('remote/unsafe'),
     });
     expect(seen).toHaveLength(before);
   });
@@ -154,7 +165,7 @@ describe('a head', () => {
     expect(head?.token).toBe('W/"1"');
     expect(await remote.readHeadSince('main', 'W/"1"')).toBe('unchanged');
     await expect(remote.swapHead('main', 'W/"1"', bytes('x'))).rejects.toMatchObject({
-      code: 'remote-unsafe',
+      ...ofKind('remote/unsafe'),
     });
   });
 });
@@ -174,16 +185,19 @@ describe('a swap', () => {
 
   it('has not happened after status 429', async () => {
     const { remote } = await always(429);
-    await expect(swap(remote)).rejects.toMatchObject({ code: 'remote', retryable: true });
+    await expect(swap(remote)).rejects.toMatchObject({
+      ...ofKind('remote/status'),
+      retryable: true,
+    });
   });
 
-  it('is remote-gone for a head that does not exist', async () => {
+  it('is remote/gone for a head that does not exist', async () => {
     const { remote } = await always(404);
-    await expect(swap(remote)).rejects.toMatchObject({ code: 'remote-gone' });
+    await expect(swap(remote)).rejects.toMatchObject(ofKind('remote/gone'));
     const other = await answering((request, response) =>
       response.writeHead(request.method === 'PUT' ? 412 : 404).end(),
     );
-    await expect(swap(other.remote)).rejects.toMatchObject({ code: 'remote-gone' });
+    await expect(swap(other.remote)).rejects.toMatchObject(ofKind('remote/gone'));
   });
 
   it('is repeated after 409', async () => {
@@ -237,7 +251,10 @@ describe('a swap', () => {
         ? response.writeHead(412).end()
         : response.writeHead(200, { ETag: '"1"' }).end('x'),
     );
-    expect(await swap(remote)).toMatchObject({ state: 'unknown', cause: { code: 'remote' } });
+    expect(await swap(remote)).toMatchObject({
+      state: 'unknown',
+      cause: ofKind('remote/status'),
+    });
     await swap(remote);
     const asked = seen
       .filter(({ method }) => method === 'PUT')
@@ -257,9 +274,9 @@ describe('a swap', () => {
     const other = await answer('theirs', { ETag: '"3"' });
     expect(await swap(other.remote)).toMatchObject({ state: 'unknown' });
     const hidden = await answer('mine', {});
-    await expect(swap(hidden.remote)).rejects.toMatchObject({ code: 'remote-unsafe' });
+    await expect(swap(hidden.remote)).rejects.toMatchObject(ofKind('remote/unsafe'));
     const weak = await answer('mine', { ETag: 'W/"2"' });
-    await expect(swap(weak.remote)).rejects.toMatchObject({ code: 'remote-unsafe' });
+    await expect(swap(weak.remote)).rejects.toMatchObject(ofKind('remote/unsafe'));
   });
 });
 
@@ -271,11 +288,15 @@ describe('a range', () => {
   });
   it('is refused if it is longer than requested', async () => {
     const { remote } = await always(206, {}, OBJECT);
-    await expect(remote.get(NAME, range)).rejects.toMatchObject({ code: 'remote' });
+    await expect(remote.get(NAME, range)).rejects.toMatchObject({
+      ...ofKind('remote/status'),
+    });
   });
   it('is refused if it is a different one', async () => {
     const { remote } = await always(206, { 'Content-Range': 'bytes 3-6/16' }, OBJECT.slice(3, 7));
-    await expect(remote.get(NAME, range)).rejects.toMatchObject({ code: 'remote' });
+    await expect(remote.get(NAME, range)).rejects.toMatchObject({
+      ...ofKind('remote/status'),
+    });
   });
   it('is requested as one range, without other headers', async () => {
     const { remote, seen } = await always(
@@ -299,7 +320,7 @@ describe('a list', () => {
     [`[{"name":"${NAME}","length":1}]`, 'no age'],
   ])('that is %s is refused: %s', async (text) => {
     const { remote } = await always(200, {}, text);
-    await expect(remote.list('p/')).rejects.toMatchObject({ code: 'remote' });
+    await expect(remote.list('p/')).rejects.toMatchObject(ofKind('remote/status'));
   });
 });
 
@@ -335,7 +356,7 @@ describe('the probe', () => {
       return response.writeHead(200).end();
     });
     await expect(probeRemote(remote)).rejects.toMatchObject({
-      code: 'remote-unsafe',
+      ...ofKind('remote/unsafe'),
       message: expect.stringContaining('ExposeHeaders'),
     });
   });
@@ -345,7 +366,7 @@ describe('the probe', () => {
       response.writeHead(request.method === 'GET' ? 404 : 405).end(),
     );
     await expect(probeRemote(remote)).rejects.toMatchObject({
-      code: 'remote',
+      ...ofKind('remote/status'),
       status: 405,
       message: expect.stringContaining('read-only'),
     });
@@ -362,14 +383,10 @@ describe('httpRemote()', () => {
     ['https://a#b'],
     ['https://u@a'],
   ])('refuses the address %s', (url) => {
-    expect(() => httpRemote({ url })).toThrow(
-      expect.objectContaining({ code: 'invalid-argument' }),
-    );
+    expect(() => httpRemote({ url })).toThrow(expect.objectContaining(ofKind('invalid-argument')));
   });
   it('refuses options that it does not know', () => {
     const options = { url: 'http://a', key: 1 } as unknown as { url: string };
-    expect(() => httpRemote(options)).toThrow(
-      expect.objectContaining({ code: 'invalid-argument' }),
-    );
+    expect(() => httpRemote(options)).toThrow(expect.objectContaining(ofKind('invalid-argument')));
   });
 });

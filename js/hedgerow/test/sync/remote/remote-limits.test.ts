@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { hashedName, httpRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { always, answering } from '../../support/doubles/answering-server.js';
+import { kindOf } from '../../support/error-kind.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const OBJECT = bytes('0123456789abcdef');
@@ -47,7 +48,7 @@ describe('a page, or another body, that answers with status 200 and an ETag', ()
     const { remote } = await portal('theirs', headers, body);
     expect(await remote.swapHead('main', '"1"', bytes('mine'))).toMatchObject({
       state: 'unknown',
-      cause: { code: 'remote' },
+      cause: { code: 'remote', detail: 'status' },
     });
     // The token comes from the head, not from the answer.
     const own = await portal('mine', headers, body);
@@ -61,7 +62,7 @@ describe('a page, or another body, that answers with status 200 and an ETag', ()
     const { remote } = await portal('', LOGIN, '<html>');
     const message = expect.stringContaining('page of HTML');
     for (const call of [() => remote.put(NAME, OBJECT), () => remote.remove([NAME])]) {
-      await expect(call()).rejects.toMatchObject({ code: 'remote', message });
+      await expect(call()).rejects.toMatchObject({ code: 'remote', detail: 'status', message });
     }
   });
 });
@@ -77,12 +78,12 @@ describe('a wrong clock', () => {
     );
     const byHeader = await always(403, { Date: at(minutes).toUTCString() });
     await expect(byHeader.remote.readHead('main')).rejects.toMatchObject({
-      ...{ code: 'remote-auth', message },
+      ...{ code: 'unauthorized', message },
     });
     const body = `<Error><Code>RequestTimeTooSkewed</Code><ServerTime>${at(minutes).toISOString()}</ServerTime></Error>`;
     const byBody = await always(403, { Date: new Date().toUTCString() }, body);
     await expect(byBody.remote.put(NAME, OBJECT)).rejects.toMatchObject({
-      ...{ code: 'remote-auth', message },
+      ...{ code: 'unauthorized', message },
     });
   });
 
@@ -126,7 +127,7 @@ describe('a slow answer', () => {
         end = { value };
       },
       (cause) => {
-        end = { code: cause.code };
+        end = { code: kindOf(cause) };
       },
     );
     for (let seconds = 0; seconds < 600; seconds++) {

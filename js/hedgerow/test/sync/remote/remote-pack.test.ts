@@ -6,6 +6,7 @@ import { deflate, inflate } from '../../../src/sync/remote/format/deflate.js';
 import { decodeDeltaBody } from '../../../src/sync/remote/format/delta-body.js';
 import { decodePack, readPackTable } from '../../../src/sync/remote/format/pack-read.js';
 import { forCuts, forFlips } from '../../support/damaged-bytes.js';
+import { kindOf } from '../../support/error-kind.js';
 import { forSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';
 import { random } from '../../support/random.js';
@@ -47,7 +48,7 @@ describe.each(SUITES)('a pack of a remote %s', (_, scope) => {
         const other = (nth + 1) % deltas.length;
         if (other === nth) continue;
         const error = await errorOf(() => table.open(other, frame));
-        expect([error.code, error.object]).toEqual(['invalid-remote', 'pack']);
+        expect([kindOf(error), error.object]).toEqual(['remote/data', 'pack']);
       }
     });
   });
@@ -58,12 +59,12 @@ describe.each(SUITES)('a pack of a remote %s', (_, scope) => {
     const bytes = await encodePack(deltas, from.bytes(16), deflate, scope);
     await forCuts(bytes, async (cut) => {
       const error = await errorOf(() => decoded(cut, scope));
-      expect([error.code, error.object]).toEqual(['invalid-remote', 'pack']);
+      expect([kindOf(error), error.object]).toEqual(['remote/data', 'pack']);
     });
     await forFlips(bytes, async (flipped, bit) => {
       const error = await errorOf(() => decoded(flipped, scope));
       const isLater = [4, 5].includes(bit >> 3) && error.offset === undefined;
-      expect(error.code).toBe(isLater ? 'unsupported-format' : 'invalid-remote');
+      expect(kindOf(error)).toBe(isLater ? 'newer-version/format' : 'remote/data');
     });
   });
 
@@ -73,7 +74,7 @@ describe.each(SUITES)('a pack of a remote %s', (_, scope) => {
     for (const count of [0, 1025]) {
       const deltas = Array.from({ length: count }, () => one);
       const error = await errorOf(() => encodePack(deltas, salt, deflate, scope));
-      expect([error.code, error.object]).toEqual(['invalid-argument', 'pack']);
+      expect([kindOf(error), error.object]).toEqual(['invalid-argument', 'pack']);
     }
     const most = Array.from({ length: 1024 }, () => one);
     expect(await decoded(await encodePack(most, salt, deflate, scope), scope)).toHaveLength(1024);
@@ -82,7 +83,7 @@ describe.each(SUITES)('a pack of a remote %s', (_, scope) => {
     expect((await decoded(fits, scope)).map(({ length }) => length)).toEqual([8 << 20, 8 << 20]);
     const long = await encodePack([half, more], salt, deflate, scope);
     const error = await errorOf(() => decoded(long, scope));
-    expect([error.code, error.object]).toEqual(['invalid-remote', 'pack']);
+    expect([kindOf(error), error.object]).toEqual(['remote/data', 'pack']);
     expect(error.message).toContain('too long');
   });
 
@@ -92,6 +93,6 @@ describe.each(SUITES)('a pack of a remote %s', (_, scope) => {
     const stored = async (bytes: Uint8Array) => bytes;
     const deltas = Array.from({ length: 16 }, () => noise);
     const error = await errorOf(() => encodePack(deltas, salt, stored, scope));
-    expect([error.code, error.object]).toEqual(['invalid-argument', 'pack']);
+    expect([kindOf(error), error.object]).toEqual(['invalid-argument', 'pack']);
   });
 });

@@ -60,11 +60,14 @@ describe('s3Remote() with versitygw', () => {
   it('distinguishes wrong keys from a bucket that does not exist', async () => {
     const wrong = { ...CREDENTIALS, secretAccessKey: 'wrong' };
     const stranger = s3Remote({ ...options(), credentials: wrong });
-    await expect(stranger.readHead('main')).rejects.toMatchObject({ code: 'remote-auth' });
-    await expect(probeRemote(stranger)).rejects.toMatchObject({ code: 'remote-auth' });
+    await expect(stranger.readHead('main')).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(probeRemote(stranger)).rejects.toMatchObject({ code: 'unauthorized' });
     const nowhere = s3Remote({ ...options(), bucket: 'nowhere' });
-    await expect(nowhere.readHead('main')).rejects.toMatchObject({ code: 'remote-gone' });
-    await expect(probeRemote(nowhere)).rejects.toMatchObject({ code: 'remote-gone' });
+    await expect(nowhere.readHead('main')).rejects.toMatchObject({
+      code: 'remote',
+      detail: 'gone',
+    });
+    await expect(probeRemote(nowhere)).rejects.toMatchObject({ code: 'remote', detail: 'gone' });
   });
 });
 
@@ -98,7 +101,8 @@ describe('s3Remote() with s3rver, which ignores conditions', () => {
     expect(swap.state).toBe('swapped');
     expect((await remote.readHead('main'))?.bytes).toEqual(bytes('one'));
     await expect(probeRemote(remote)).rejects.toMatchObject({
-      code: 'remote-unsafe',
+      code: 'remote',
+      detail: 'unsafe',
       message: expect.stringContaining('If-None-Match'),
     });
     expect((await remote.list('h/')).map(({ name }) => name)).toEqual(['h/main']);

@@ -58,7 +58,7 @@ const unavailable = (inner: Remote): Remote => ({
 });
 
 const refusalOf = (status: number, retryAfterMs?: number) =>
-  new HedgerowError('remote', `status ${status}`, { status, retryAfterMs });
+  new HedgerowError('remote/status', `status ${status}`, { status, retryAfterMs });
 
 const slowStore = (clock: Clock): Remote =>
   faultyRemote(memoryRemote({ now: clock.now }), {
@@ -108,7 +108,7 @@ it('probeRemote finds the faults of a slow store, too', async () => {
       return store.swapHead(branch, head?.token, bytes);
     },
   };
-  await expect(probeRemote(liar)).rejects.toEqual(failure('remote-unsafe'));
+  await expect(probeRemote(liar)).rejects.toEqual(failure('remote/unsafe'));
 });
 
 /** The answers of swaps, and the number of requests for each. */
@@ -138,7 +138,7 @@ it.each([
   const { db, link, waits } = await waiting(remote, { probe: false }, clock);
   await link.pull();
   await db.put('b', 1);
-  await expect(link.push()).rejects.toMatchObject({ code: 'remote', status });
+  await expect(link.push()).rejects.toMatchObject({ code: 'remote', detail: 'status', status });
   expect(seen.swaps).toBe(swaps);
   expect(waits).toHaveLength(swaps - 1);
   // A later push repeats a push that is refused for now.
@@ -215,7 +215,7 @@ it('a verdict of another version, or a failed write of a verdict, leads to a pro
     },
     swapHead: (branch, ...rest) =>
       branch === '~probe'
-        ? Promise.reject(new HedgerowError('remote-auth', 'not this one'))
+        ? Promise.reject(new HedgerowError('unauthorized', 'not this one'))
         : inner.swapHead(branch, ...rest),
     readHeadSince: inner.readHeadSince,
     get: inner.get,
@@ -227,7 +227,7 @@ it('a verdict of another version, or a failed write of a verdict, leads to a pro
 });
 
 it.each([
-  ['is not allowed', () => new HedgerowError('remote-auth', 'status 403', { status: 403 })],
+  ['is not allowed', () => new HedgerowError('unauthorized', 'status 403', { status: 403 })],
   ['fails', () => new HedgerowError('offline', 'it is gone')],
   ['throws what is no error of ours', () => new Error('status 403')],
 ])('where deleting %s, devices push, and a server collects', async (_, fault) => {
@@ -263,7 +263,8 @@ it('a collection names the head that it cannot read', async () => {
   await one.link.push();
   await remote.swapHead('other room', undefined, new TextEncoder().encode('no head'));
   await expect(one.link.collect()).rejects.toMatchObject({
-    code: 'invalid-remote',
+    code: 'remote',
+    detail: 'data',
     object: 'head',
     message: expect.stringContaining('h/other%20room: head, byte 0: not a head'),
   });

@@ -20,6 +20,7 @@ import {
 } from '../../../src/sync/remote/format/head-succession.js';
 import { decodeLog, encodeLog } from '../../../src/sync/remote/format/tail-log-object.js';
 import { forCuts, forFlips } from '../../support/damaged-bytes.js';
+import { kindOf } from '../../support/error-kind.js';
 import { forSeeds, hasAllSeeds } from '../../support/property.js';
 import { random } from '../../support/random.js';
 import {
@@ -202,7 +203,7 @@ describe('a tail', () => {
     const head = emptyHead(from);
     const call = () =>
       withEntry(head, head.rows, inline(from, 5), authorOf(from, head), PLAIN_SCOPE);
-    expect((await errorOf(call)).code).toBe('invalid-argument');
+    expect(kindOf(await errorOf(call))).toBe('invalid-argument');
   });
 
   it('uses the last place of a tree that the branch has had twice', () => {
@@ -240,12 +241,12 @@ describe('a log', () => {
     const { bytes } = await randomLog();
     await forCuts(bytes, async (cut) => {
       const error = await errorOf(() => decodeLog(cut, PLAIN_SCOPE));
-      expect([error.code, error.object]).toEqual(['invalid-remote', 'log']);
+      expect([kindOf(error), error.object]).toEqual(['remote/data', 'log']);
     });
     await forFlips(bytes, async (flipped, bit) => {
       const error = await errorOf(() => decodeLog(flipped, PLAIN_SCOPE));
       const isLater = [4, 5].includes(bit >> 3) && error.offset === undefined;
-      expect(error.code).toBe(isLater ? 'unsupported-format' : 'invalid-remote');
+      expect(kindOf(error)).toBe(isLater ? 'newer-version/format' : 'remote/data');
     });
   });
 
@@ -280,7 +281,7 @@ describe('a log', () => {
     ];
     for (const [nth, some] of wrong.entries()) {
       const error = await errorOf(() => joinedTail(head, some));
-      expect([error.code, error.object], `${nth}`).toEqual(['invalid-remote', 'log']);
+      expect([kindOf(error), error.object], `${nth}`).toEqual(['remote/data', 'log']);
     }
   });
 });

@@ -41,6 +41,7 @@ import {
   encodeRepository,
 } from '../../../src/sync/remote/format/repository-file.js';
 import { decodeLog, encodeLog } from '../../../src/sync/remote/format/tail-log-object.js';
+import { ofKind } from '../../support/error-kind.js';
 import { encodePack, hash } from '../../support/remote-samples.js';
 import { unhex } from '../../support/remote-store.js';
 
@@ -289,7 +290,7 @@ async function expectRefused(vector: Vector & Refused, scope?: Scope): Promise<v
   // Offsets of deflated bytes count from their beginning.
   const isInside = kind === 'pack' && offset !== undefined && offset <= 4 && offset % 4 === 0;
   const object = code === 'wrong-key' || isInside ? undefined : kind;
-  expect(error).toMatchObject({ code, ...(object && { object }) });
+  expect(error).toMatchObject({ ...ofKind(code), ...(object && { object }) });
   expect((error as HedgerowError).offset).toBe(offset);
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../../src/sync/remote/index.js';
 import { remoteContract } from '../../support/contracts/remote-contract.js';
 import { faultyRemote, type RemoteFault } from '../../support/doubles/faulty-remote.js';
+import { kindOf } from '../../support/error-kind.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -166,7 +167,8 @@ describe('probeRemote()', () => {
     it(`refuses a store that ${what}`, async () => {
       const remote = lying(change);
       await expect(probeRemote(remote)).rejects.toMatchObject({
-        code: 'remote-unsafe',
+        code: 'remote',
+        detail: 'unsafe',
         message: expect.stringMatching(message),
         retryable: false,
       });
@@ -194,7 +196,7 @@ describe('faultyRemote()', () => {
     const note = (what: string, call: Promise<unknown>) =>
       call.then(
         (value) => done.push(`${what} ${JSON.stringify(value)}`),
-        (error: { code: string }) => done.push(`${what} ${error.code}`),
+        (error: { code: string }) => done.push(`${what} ${kindOf(error)}`),
       );
     const object = bytes('an object');
     const name = hashedName('p', object);

@@ -54,41 +54,41 @@ async function bound(answers: {
 
 describe('a pull', () => {
   it.each<[string, () => Response, string]>([
-    ['a page', () => text(html, 200, 'text/html'), 'bad-response'],
-    ['a page that says to be JSON', () => text(html), 'bad-response'],
-    ['nothing', () => text(''), 'bad-response'],
-    ['a list', () => json([put]), 'bad-response'],
-    ['half an answer', () => text('{"cookie":2,"patch":[{"op":"put","key":"x"'), 'bad-response'],
-    ['an error', () => json({ error: 'busy', cookie: 2, patch: [] }), 'bad-response'],
-    ['no cookie', () => json({ patch: [put] }), 'bad-response'],
-    ['null as cookie', () => json({ cookie: null, patch: [put] }), 'bad-response'],
-    ['no patch', () => json({ cookie: 2 }), 'bad-response'],
-    ['a patch that is no list', () => json({ cookie: 2, patch: { x: 1 } }), 'bad-response'],
+    ['a page', () => text(html, 200, 'text/html'), 'remote/response'],
+    ['a page that says to be JSON', () => text(html), 'remote/response'],
+    ['nothing', () => text(''), 'remote/response'],
+    ['a list', () => json([put]), 'remote/response'],
+    ['half an answer', () => text('{"cookie":2,"patch":[{"op":"put","key":"x"'), 'remote/response'],
+    ['an error', () => json({ error: 'busy', cookie: 2, patch: [] }), 'remote/response'],
+    ['no cookie', () => json({ patch: [put] }), 'remote/response'],
+    ['null as cookie', () => json({ cookie: null, patch: [put] }), 'remote/response'],
+    ['no patch', () => json({ cookie: 2 }), 'remote/response'],
+    ['a patch that is no list', () => json({ cookie: 2, patch: { x: 1 } }), 'remote/response'],
     [
       'a wrong operation behind a right one',
       () => json({ cookie: 2, patch: [put, { op: 'drop' }] }),
-      'bad-response',
+      'remote/response',
     ],
     [
       'a put without a value',
       () => json({ cookie: 2, patch: [{ op: 'put', key: 'x' }] }),
-      'bad-response',
+      'remote/response',
     ],
     [
       'a key that is no string',
       () => json({ cookie: 2, patch: [{ op: 'del', key: 7 }] }),
-      'bad-response',
+      'remote/response',
     ],
     [
       'more than it may',
       () => json({ cookie: 2, patch: [{ ...put, value: 'x'.repeat(5000) }] }),
-      'remote',
+      'remote/status',
     ],
-    ['401', () => json({}, 401), 'remote-auth'],
-    ['403', () => json({}, 403), 'remote-auth'],
-    ['404', () => json({}, 404), 'remote'],
-    ['410', () => json({}, 410), 'remote-gone'],
-    ['503', () => json({}, 503), 'remote'],
+    ['401', () => json({}, 401), 'unauthorized'],
+    ['403', () => json({}, 403), 'unauthorized'],
+    ['404', () => json({}, 404), 'remote/status'],
+    ['410', () => json({}, 410), 'remote/gone'],
+    ['503', () => json({}, 503), 'remote/status'],
   ])('changes no row after the answer %s', async (_, pull, code) => {
     const [, link, checkUnchanged] = await bound({ pull, options: { maxPullBytes: 4000 } });
     await expect(link.pull()).rejects.toEqual(failure(code as never));
@@ -98,15 +98,15 @@ describe('a pull', () => {
 
 describe('a push', () => {
   it.each<[string, () => Response, string]>([
-    ['a page', () => text(html, 200, 'text/html'), 'bad-response'],
-    ['a page that says to be JSON', () => text(html), 'bad-response'],
-    ['an error', () => json({ error: 'busy' }), 'bad-response'],
-    ['a refusal of what was not sent', () => json({ refused: ['theirs'] }), 'bad-response'],
-    ['a refusal of nothing', () => json({ refused: [null] }), 'bad-response'],
-    ['a refusal that is no list', () => json({ refused: 'mine' }), 'bad-response'],
-    ['more than is read', () => text(`"${'x'.repeat(2 << 20)}"`), 'remote'],
-    ['401', () => json({}, 401), 'remote-auth'],
-    ['500', () => json({}, 500), 'remote'],
+    ['a page', () => text(html, 200, 'text/html'), 'remote/response'],
+    ['a page that says to be JSON', () => text(html), 'remote/response'],
+    ['an error', () => json({ error: 'busy' }), 'remote/response'],
+    ['a refusal of what was not sent', () => json({ refused: ['theirs'] }), 'remote/response'],
+    ['a refusal of nothing', () => json({ refused: [null] }), 'remote/response'],
+    ['a refusal that is no list', () => json({ refused: 'mine' }), 'remote/response'],
+    ['more than is read', () => text(`"${'x'.repeat(2 << 20)}"`), 'remote/status'],
+    ['401', () => json({}, 401), 'unauthorized'],
+    ['500', () => json({}, 500), 'remote/status'],
   ])('changes no row after the answer %s', async (_, push, code) => {
     const [, link, checkUnchanged] = await bound({ push });
     await expect(link.push()).rejects.toEqual(failure(code as never));

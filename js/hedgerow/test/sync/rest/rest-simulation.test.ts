@@ -9,6 +9,7 @@ import { HedgerowError, memory, open, type Storage, type Store } from '../../../
 import { type RestConnection, type RestPushRequest, rest } from '../../../src/sync/rest/index.js';
 import { RestDouble } from '../../support/doubles/rest-server.js';
 import { watched } from '../../support/doubles/watched-storage.js';
+import { kindOf } from '../../support/error-kind.js';
 import { forSeeds, hasAllSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';
 import { rowsOf } from '../../support/worlds/sync-devices.js';
@@ -46,7 +47,7 @@ class Device {
     this.#server = server;
     const write = () => {
       this.#writes -= 1;
-      if (this.#writes < 0) throw new HedgerowError('disconnected', 'a crash');
+      if (this.#writes < 0) throw new HedgerowError('unavailable/disconnected', 'a crash');
     };
     this.#storage = watched(memory(), { write });
   }
@@ -97,7 +98,7 @@ class Device {
       await step();
     } catch (cause) {
       if (!(cause instanceof HedgerowError)) throw cause;
-      expect(['offline', 'disconnected', 'conflict']).toContain(cause.code);
+      expect(['offline', 'unavailable/disconnected', 'conflict']).toContain(kindOf(cause));
     }
     const hasCrashed = this.#writes < 0;
     this.#writes = Number.POSITIVE_INFINITY;

@@ -149,7 +149,7 @@ it('a policy that returns undefined deletes a row only if one side has deleted i
   expect(await rowsOf(db)).toEqual({ a: 'mine' });
   server.set({ a: 'theirs' });
   const error = await link.pull().catch((cause: unknown) => cause);
-  expect(error).toEqual(failure('invalid-value'));
+  expect(error).toEqual(failure('invalid-argument/value'));
   expect(String(error)).toContain('the policy gave undefined for "a"');
   expect([await rowsOf(db), await all(link.conflicts())]).toMatchObject([{ a: 'mine' }, [{}, {}]]);
 });

@@ -8,6 +8,7 @@ import { s3Remote } from '../../../src/sync/remote/adapters/s3.js';
 import { httpRemote, memoryRemote, type Remote } from '../../../src/sync/remote/index.js';
 import { rest } from '../../../src/sync/rest/index.js';
 import { answering } from '../../support/doubles/answering-server.js';
+import { kindOf } from '../../support/error-kind.js';
 import { device } from '../../support/worlds/sync-devices.js';
 
 afterEach(() => {
@@ -101,21 +102,21 @@ describe.each(Object.keys(asks))('%s', (name) => {
     ],
     ['no error', () => Promise.reject('status 403')],
     ['a mistake of the app', () => (undefined as unknown as { no: () => never }).no()],
-  ])('is remote-auth after any other error: %s', async (_, give: Give) => {
+  ])('is unauthorized after any other error: %s', async (_, give: Give) => {
     const { call, loop } = await begin(give);
     await expect(call()).rejects.toMatchObject({
-      ...{ name: 'HedgerowError', code: 'remote-auth', cause: expect.anything() },
+      ...{ name: 'HedgerowError', code: 'unauthorized', cause: expect.anything() },
     });
     const running = loop;
     running.start({});
     await expect.poll(() => running.state.status).toBe('failing');
-    expect(running.state.error?.code).toBe('remote-auth');
+    expect(kindOf(running.state.error)).toBe('unauthorized');
     await running.stop();
   });
 
   it('passes on a HedgerowError', async () => {
-    const { call } = await begin(() => Promise.reject(new HedgerowError('remote-gone', 'room')));
-    await expect(call()).rejects.toMatchObject({ code: 'remote-gone', message: 'room' });
+    const { call } = await begin(() => Promise.reject(new HedgerowError('remote/gone', 'room')));
+    await expect(call()).rejects.toMatchObject({ code: 'remote', detail: 'gone', message: 'room' });
   });
 
   it('has 30 seconds', async () => {
@@ -157,11 +158,11 @@ it.each(['token', 'sign', 'credentials'])('the wait for %s ends with the signal'
 it('sign refuses a request by undefined', async () => {
   const remote = s3Remote({ prefix: 'room/', sign: () => undefined });
   await expect(remote.remove(['h/main'])).rejects.toMatchObject({
-    ...{ code: 'remote-auth', message: 'DELETE room/h/main: it is not allowed' },
+    ...{ code: 'unauthorized', message: 'DELETE room/h/main: it is not allowed' },
   });
   for (const wrong of [7, '', 'room/h/main', null]) {
     const bad = s3Remote({ sign: () => wrong as never });
-    await expect(bad.readHead('main')).rejects.toMatchObject({ code: 'remote-auth' });
+    await expect(bad.readHead('main')).rejects.toMatchObject({ code: 'unauthorized' });
   }
 });
 
@@ -176,10 +177,10 @@ it('a refused token is requested again, once', async () => {
   expect(await turning.swapHead('main', '"0"', new Uint8Array(3))).toMatchObject({ token: '"1"' });
   expect(seen).toHaveLength(2);
   const wrong = httpRemote({ url, token: () => `no ${++given}` });
-  await expect(wrong.readHead('main')).rejects.toMatchObject({ code: 'remote-auth', status: 401 });
+  await expect(wrong.readHead('main')).rejects.toMatchObject({ code: 'unauthorized', status: 401 });
   expect(seen).toHaveLength(4);
   // The same token would be refused again.
   const constant = httpRemote({ url, token: () => 'no' });
-  await expect(constant.readHead('main')).rejects.toMatchObject({ code: 'remote-auth' });
+  await expect(constant.readHead('main')).rejects.toMatchObject({ code: 'unauthorized' });
   expect(seen).toHaveLength(5);
 });

@@ -1,7 +1,7 @@
 /** Brings a row forward: by the `migrate` of its table, whose result is checked like any row that is put. */
 
 import { keptValue } from '../../../base/check-value.js';
-import { HedgerowError } from '../../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../../base/errors.js';
 import { memberAt, parsePointer } from '../../../base/json-pointer.js';
 import { namedError } from '../errors.js';
 import { checkRow } from '../row-format.js';
@@ -44,8 +44,8 @@ function toMigrationError(cause: unknown, from: number): HedgerowError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const message = `migrate refuses a row of version ${from}: ${why}`;
   if (!(cause instanceof HedgerowError)) {
-    return new HedgerowError('invalid-value', message, { cause });
+    return new HedgerowError('invalid-argument/value', message, { cause });
   }
-  const { code, pointer, issues } = cause;
-  return new HedgerowError(code, message, { cause, pointer, issues });
+  const { pointer, issues } = cause;
+  return new HedgerowError(kindOfError(cause), message, { cause, pointer, issues });
 }

@@ -2,7 +2,7 @@
 
 import { until } from '../../../base/abort-signal.js';
 import { notify } from '../../../base/call-callback-safely.js';
-import { HedgerowError } from '../../../base/errors.js';
+import { HedgerowError, kindOfError } from '../../../base/errors.js';
 import { onRecovery } from '../../../base/internal-symbols.js';
 import { later } from '../../../base/timeout.js';
 import type { BranchHead } from '../../../engine/history/branch-head.js';
@@ -241,7 +241,7 @@ export class Migrator {
     this.#isOver = true;
     this.#error = cause;
     this.#settle();
-    const isClosed = cause instanceof HedgerowError && cause.code === 'closed';
+    const isClosed = kindOfError(cause) === 'closed';
     if (!isClosed) this.#tell();
   }
 

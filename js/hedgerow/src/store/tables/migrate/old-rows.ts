@@ -49,7 +49,10 @@ export function bringStored(spec: Spec, key: string, stored: unknown): unknown {
   try {
     const made = spec.bringForward(stored);
     if (made.key === key) return made.value;
-    throw new HedgerowError('invalid-value', 'it is stored under another key than its own');
+    throw new HedgerowError(
+      'invalid-argument/value',
+      'it is stored under another key than its own',
+    );
   } catch (cause) {
     throw namedError(cause, spec.name, spec.shownKey(stored));
   }

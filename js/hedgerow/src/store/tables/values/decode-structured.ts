@@ -7,8 +7,8 @@ import { BIGINT, Mark, type Members, TILDE, UNDEFINED } from './transit-tags.js'
 import { checkDepth, fault } from './value-errors.js';
 
 /**
- * Decodes a stored form, and takes it apart: the value may be made of its lists and objects. Throws `invalid-value` if
- * `encodeStructured` cannot have made it.
+ * Decodes a stored form, and takes it apart: the value may be made of its lists and objects. Throws
+ * `invalid-argument/value` if `encodeStructured` cannot have made it.
  */
 export function decodeStructured(stored: unknown): unknown {
   return decode(stored, 0);

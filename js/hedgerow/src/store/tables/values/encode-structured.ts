@@ -9,7 +9,7 @@ import { checkDepth, fault, locateFault } from './value-errors.js';
 
 /**
  * Returns the stored form of a value: JSON, or bytes if the whole value is a `Uint8Array`. Equal values have the same
- * form, whatever the order of their members. Throws `invalid-value` with a `pointer`.
+ * form, whatever the order of their members. Throws `invalid-argument/value` with a `pointer`.
  */
 export function encodeStructured(value: unknown): unknown {
   try {

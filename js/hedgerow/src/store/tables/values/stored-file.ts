@@ -18,7 +18,7 @@ export class StoredFile {
   /** When the file was changed, in milliseconds since 1970. */
   readonly lastModified: number | undefined;
 
-  /** Throws `invalid-value` if a member is of a wrong type, or there are more than 1 MiB. */
+  /** Throws `invalid-argument/value` if a member is of a wrong type, or there are more than 1 MiB. */
   constructor(bytes: Uint8Array<ArrayBuffer>, name = '', type = '', lastModified?: number) {
     const isSound =
       isByteArray(bytes) &&
@@ -46,7 +46,7 @@ export class StoredFile {
 
 /**
  * Reads a `Blob` or a `File`, so that a row can hold it: `{ id, photo: await file(input.files[0]) }`. Throws
- * `invalid-value` if it has more than 1 MiB: put the bytes under a key of their own then.
+ * `invalid-argument/value` if it has more than 1 MiB: put the bytes under a key of their own then.
  */
 export async function file(blob: Blob | File): Promise<StoredFile> {
   // Not every engine has `Blob`, and not every `Blob` is of this realm.

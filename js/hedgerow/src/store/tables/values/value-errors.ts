@@ -8,7 +8,7 @@ import { type Members, tagOf } from './transit-tags.js';
 /** Makes the error of a value. */
 export function fault(message: string, pointer?: string, cause?: unknown): HedgerowError {
   const place = pointer ? `, at ${pointer}` : '';
-  return new HedgerowError('invalid-value', message + place, { pointer, cause });
+  return new HedgerowError('invalid-argument/value', message + place, { pointer, cause });
 }
 
 const TOO_DEEP = `nested deeper than ${MAX_JSON_DEPTH}, or circular`;

@@ -71,7 +71,7 @@ export function recordIn(refs: readonly Ref[]): KeyRecord | undefined {
     }
   }
   throw new HedgerowError(
-    'storage',
+    'unavailable/storage',
     'the record of the key of this store is damaged: nothing can be read without it',
   );
 }
@@ -114,7 +114,7 @@ export async function openRecord(
   const isKnown = kind === 0 ? rounds === 0 : kind === 1 && rounds === PASSPHRASE_ROUNDS;
   if (version !== AT_REST_FORMAT || !isKnown) {
     throw new HedgerowError(
-      'unsupported-format',
+      'newer-version/format',
       'encrypted by a newer version of Hedgerow: update the app',
     );
   }

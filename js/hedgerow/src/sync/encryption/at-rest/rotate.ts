@@ -20,7 +20,7 @@ export interface RotateOptions {
 /**
  * Gives a store another key. One transaction writes only the record of the store's own key: open handles stay open, and
  * after a crash the old key or the new one opens the store. Also resolves if `to` opens the store already. Rejects with
- * `wrong-key` if neither key opens it, and with `store-not-found` if it does not exist.
+ * `wrong-key` if neither key opens it, and with `not-found/store` if it does not exist.
  */
 export async function rotateKey(name: string, options: RotateOptions): Promise<void> {
   checkStoreName(name);

@@ -46,7 +46,7 @@ export class SealedRefs {
     const { name, generation, format, commitBytes } = move;
     if (format > MAX_FORMAT) {
       throw new HedgerowError(
-        'unsupported-format',
+        'newer-version/format',
         `format ${format} cannot be sealed: update the app`,
       );
     }
@@ -86,7 +86,10 @@ export class SealedRefs {
   async openStoredRef(stored: Ref): Promise<Ref> {
     const name = await this.names.open(stored.name);
     if (name === undefined) {
-      throw new HedgerowError('storage', 'a stored record is malformed: the name of a ref');
+      throw new HedgerowError(
+        'unavailable/storage',
+        'a stored record is malformed: the name of a ref',
+      );
     }
     const { ref, isSound } = await this.open(name, stored);
     if (isSound) this.know(ref, stored);

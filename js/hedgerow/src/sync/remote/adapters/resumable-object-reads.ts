@@ -3,7 +3,7 @@
  * for: at once while each try brings bytes, and otherwise by the next call for the same bytes.
  */
 import { concatBytes } from '../../../base/bytes.js';
-import type { HedgerowError } from '../../../base/errors.js';
+import { type HedgerowError, kindOfError } from '../../../base/errors.js';
 import { MAX_OBJECT_BYTES } from '../../../base/limits.js';
 import type { ByteRange } from '../remote.js';
 import { offlineFault, remoteFault } from '../remote-faults.js';
@@ -124,6 +124,6 @@ async function read(
     return true;
   }
   const fault = await readRefusal(`GET ${name}`, answer);
-  if (status === 404 && fault.code !== 'remote-gone') return false;
+  if (status === 404 && kindOfError(fault) !== 'remote/gone') return false;
   throw fault;
 }

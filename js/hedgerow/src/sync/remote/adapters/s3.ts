@@ -128,7 +128,7 @@ function makeAppSigner(sign: NonNullable<S3RemoteOptions['sign']>, heads: string
     const url = await askApp('sign', () => sign(request), signal);
     if (typeof url !== 'string' || !/^https?:/.test(url)) {
       const answer = url === undefined ? 'it is not allowed' : `sign gave ${shownAs(url)}`;
-      throw new HedgerowError('remote-auth', `${method} ${key ?? 'list'}: ${answer}`);
+      throw new HedgerowError('unauthorized', `${method} ${key ?? 'list'}: ${answer}`);
     }
     // Heads are read again and again: the browser's cache answers for the same address.
     const expiresS = Number(/[?&]X-Amz-Expires=(\d+)/.exec(url)?.[1] ?? 0);

@@ -1,4 +1,5 @@
 /** Reads heads and ranges from answers of HTTP. */
+import { kindOfError } from '../../../base/errors.js';
 import { MAX_HEAD_BYTES } from '../../../base/limits.js';
 import type { RemoteHead } from '../remote.js';
 import { remoteFault } from '../remote-faults.js';
@@ -24,7 +25,7 @@ export async function headOf(name: string, answer: HttpAnswer): Promise<RemoteHe
   checkNoPage(`GET ${name}`, answer);
   if (answer.status !== 200) {
     const fault = await readRefusal(`GET ${name}`, answer);
-    if (answer.status === 404 && fault.code !== 'remote-gone') return undefined;
+    if (answer.status === 404 && kindOfError(fault) !== 'remote/gone') return undefined;
     throw fault;
   }
   const bytes = await answer.bytes(MAX_HEAD_BYTES);

@@ -102,7 +102,7 @@ const PLAIN: Suite = {
 /** The scope without encryption. */
 export const PLAIN_SCOPE: Scope = { suite: PLAIN, epoch: 0, contextBytes: NO_BYTES };
 
-/** Opens a part, which begins at byte `at` of its object. Throws `invalid-remote`. */
+/** Opens a part, which begins at byte `at` of its object. Throws `remote/data`. */
 export async function openPart(
   object: RemoteKind,
   { tagLength }: Suite,

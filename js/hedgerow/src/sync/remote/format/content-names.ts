@@ -16,7 +16,7 @@ export function objectPath(folder: Folder, nameBytes: Uint8Array): string {
   return `${folder}/${hex(nameBytes)}`;
 }
 
-/** Throws `invalid-remote` unless the name is the hash of the bytes. Hashes all of them. */
+/** Throws `remote/data` unless the name is the hash of the bytes. Hashes all of them. */
 export function verifyObjectName(
   object: RemoteKind,
   nameBytes: Uint8Array,

@@ -1,7 +1,7 @@
 /** The deflated body of an object, such as the edits of a step: length before deflating, u32, and the rest. */
 
 import { concatBytes } from '../../../base/bytes.js';
-import { HedgerowError, type RemoteKind } from '../../../base/errors.js';
+import { kindOfError, type RemoteKind } from '../../../base/errors.js';
 import type { Deflate, Inflate } from './deflate.js';
 import { FieldReader, FieldWriter, invalidRemote } from './field-codec.js';
 import { MAX_PLAIN_DELTA_BYTES } from './format-limits.js';
@@ -18,7 +18,7 @@ export async function encodeDeltaBody(
 }
 
 /**
- * Inflates a delta of at most 16 MiB, in the parts that `inflate` gives. Throws `invalid-remote`, at once for a bad
+ * Inflates a delta of at most 16 MiB, in the parts that `inflate` gives. Throws `remote/data`, at once for a bad
  * length, else where the parts end.
  */
 export function decodeDeltaBody(
@@ -42,7 +42,7 @@ export async function wholeDeltaBody(
   return only !== undefined && parts.length === 1 ? only : concatBytes(parts);
 }
 
-/** Reads the inflated length that a delta states. Throws `invalid-remote`. */
+/** Reads the inflated length that a delta states. Throws `remote/data`. */
 export function deltaBodyLength(bodyBytes: Uint8Array, object: RemoteKind): number {
   const reader = new FieldReader(object, bodyBytes);
   const length = reader.u32();
@@ -63,7 +63,7 @@ async function* checkInflated(
       yield part;
     }
   } catch (cause) {
-    const isLacking = cause instanceof HedgerowError && cause.code === 'unsupported';
+    const isLacking = kindOfError(cause) === 'unsupported';
     throw isLacking ? cause : invalidRemote(object, 'it cannot be inflated', 4);
   }
   if (total !== length) throw invalidRemote(object, `${total} bytes of ${length}`, 4);

@@ -20,7 +20,7 @@ export async function encodeDeltaObject(
   return wrapObject('delta', saltBytes, deltaBytes, MAX_TAIL_BYTES, scope);
 }
 
-/** Reads the object of a delta. Throws `invalid-remote`, `unsupported-format` or `wrong-key`. */
+/** Reads the object of a delta. Throws `remote/data`, `newer-version/format` or `wrong-key`. */
 export async function decodeDeltaObject(bytes: Uint8Array, scope: Scope): Promise<Uint8Array> {
   const { reader } = await unwrapObject('delta', bytes, MAX_TAIL_BYTES, scope);
   reader.check(reader.left > 0, 'it is empty', reader.at);

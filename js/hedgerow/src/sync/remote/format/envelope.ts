@@ -65,7 +65,7 @@ export function envelopeOf(
 
 /**
  * Reads the envelope at the start of these bytes. For a copy of it in the object `place`, from byte `begin` on, faults
- * name that place. Throws `invalid-remote` or `unsupported-format`.
+ * name that place. Throws `remote/data` or `newer-version/format`.
  */
 export function readEnvelope(
   object: RemoteKind,

@@ -18,7 +18,7 @@ export const NO_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
 
 /** Makes the error for bytes that no writer makes. `offset` counts from the start of the object. */
 export function invalidRemote(object: RemoteKind, what: string, offset: number): HedgerowError {
-  return new HedgerowError('invalid-remote', `${object}, byte ${offset}: ${what}`, {
+  return new HedgerowError('remote/data', `${object}, byte ${offset}: ${what}`, {
     object,
     offset,
   });
@@ -27,7 +27,7 @@ export function invalidRemote(object: RemoteKind, what: string, offset: number):
 /** Makes the error for a format that this version does not know. */
 export function tooNew(object: RemoteKind, what: string): HedgerowError {
   const message = `${object}: written by a newer version of Hedgerow: update the app (${what})`;
-  return new HedgerowError('unsupported-format', message, { object });
+  return new HedgerowError('newer-version/format', message, { object });
 }
 
 /** Makes the error for a write against a rule of the format. */

@@ -53,7 +53,7 @@ export async function encodeRecord(
   return wrapObject('record', nonceBytes, writer.toBytes(), MAX_UNSIGNED_HEAD_BYTES, scope);
 }
 
-/** Reads a record. Throws `invalid-remote`, `unsupported-format` or `wrong-key`. */
+/** Reads a record. Throws `remote/data`, `newer-version/format` or `wrong-key`. */
 export async function decodeRecord(
   bytes: Uint8Array,
   scope: Scope,
@@ -106,7 +106,7 @@ export async function encodeMark(
   return wrapObject('mark', saltBytes, writer.toBytes(), MAX_MARK_BYTES, scope);
 }
 
-/** Reads a mark. Throws `invalid-remote`, `unsupported-format` or `wrong-key`. */
+/** Reads a mark. Throws `remote/data`, `newer-version/format` or `wrong-key`. */
 export async function decodeMark(bytes: Uint8Array, scope: Scope): Promise<MarkNames> {
   const { reader } = await unwrapObject('mark', bytes, MAX_MARK_BYTES, scope);
   const read = (): Uint8Array[] => {

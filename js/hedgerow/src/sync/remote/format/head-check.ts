@@ -24,7 +24,7 @@ import {
 } from './head-record.js';
 import { type Check, checkEntries, checkerOf, type TailSource } from './tail-check.js';
 
-/** Throws `invalid-remote` at the place in `source`, or `invalid-argument`, for the first broken rule. */
+/** Throws `remote/data` at the place in `source`, or `invalid-argument`, for the first broken rule. */
 export function checkHead(head: HeadRecord, source?: TailSource): void {
   const check = checkerOf('head', source);
   if (head.sums.length > MAX_SUMS) check(false, 'sums', `${head.sums.length} of them`);

@@ -82,7 +82,7 @@ function bodyOf(head: HeadRecord): Uint8Array {
 }
 
 /**
- * Reads a head. Throws `invalid-remote` with the offset of the fault, `unsupported-format` or `wrong-key`. `encodeHead`
+ * Reads a head. Throws `remote/data` with the offset of the fault, `newer-version/format` or `wrong-key`. `encodeHead`
  * makes the same head again of the result. Costs its length.
  */
 export async function decodeHead(bytes: Uint8Array, scope: Scope): Promise<HeadRecord> {

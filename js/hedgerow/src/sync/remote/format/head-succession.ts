@@ -87,7 +87,7 @@ export function logsSince({ logs, tail }: HeadRecord, seq: number): readonly Log
 }
 
 /**
- * Joins the last logs of a head, decoded, and its tail. Throws `invalid-remote` for a log that is not the one that the
+ * Joins the last logs of a head, decoded, and its tail. Throws `remote/data` for a log that is not the one that the
  * head names, or does not lead to the next.
  */
 export function joinedTail(head: HeadRecord, logs: readonly Tail[]): Tail {

@@ -92,7 +92,7 @@ export async function encodeDirectory(
 }
 
 /**
- * Reads a directory. Rejects with `invalid-remote`, `unsupported-format` or `wrong-key`. Checks neither the records of
+ * Reads a directory. Rejects with `remote/data`, `newer-version/format` or `wrong-key`. Checks neither the records of
  * nodes, nor whether the frames belong to the layer.
  */
 export async function decodeDirectory(

@@ -34,7 +34,7 @@ export interface FramePlace {
   readonly length: number;
 }
 
-/** Opens a frame for `decodeDeltaBody`. Rejects with `invalid-remote`. */
+/** Opens a frame for `decodeDeltaBody`. Rejects with `remote/data`. */
 export type OpenFrame = (nth: number, frameBytes: Uint8Array) => Promise<Uint8Array>;
 
 /** The front of a pack: the places of its frames, and their opener. */
@@ -85,8 +85,8 @@ function openerBy(
 }
 
 /**
- * Reads the front of an object, from all of its bytes or only the first ones. Throws `invalid-remote`,
- * `unsupported-format` or `wrong-key`.
+ * Reads the front of an object, from all of its bytes or only the first ones. Throws `remote/data`,
+ * `newer-version/format` or `wrong-key`.
  */
 export async function readPackTable(
   bytes: Uint8Array,
@@ -125,7 +125,7 @@ export function readFrameCount(reader: FieldReader, read: () => number): number 
 }
 
 /**
- * Yields the frames of an object, each in parts: the deltas of a pack. Throws `invalid-remote`, `unsupported-format` or
+ * Yields the frames of an object, each in parts: the deltas of a pack. Throws `remote/data`, `newer-version/format` or
  * `wrong-key`; so may the parts. They have at most 16 MiB in all.
  */
 export async function* decodePack(

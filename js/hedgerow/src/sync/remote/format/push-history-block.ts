@@ -43,8 +43,8 @@ export async function encodeBlock(
 }
 
 /**
- * Reads a block: the number of each push, and the first 8 bytes of its nonce. Throws `invalid-remote` with the offset
- * of the fault, `unsupported-format` or `wrong-key`. Costs its length.
+ * Reads a block: the number of each push, and the first 8 bytes of its nonce. Throws `remote/data` with the offset
+ * of the fault, `newer-version/format` or `wrong-key`. Costs its length.
  */
 export async function decodeBlock(
   bytes: Uint8Array,

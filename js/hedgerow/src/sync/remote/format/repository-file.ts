@@ -38,7 +38,7 @@ export async function encodeRepository(
 }
 
 /**
- * Reads a repository file. Throws `invalid-remote`, `unsupported-format` for a later version, suite or codec, and
+ * Reads a repository file. Throws `remote/data`, `newer-version/format` for a later version, suite or codec, and
  * `wrong-key` for one of another suite or key.
  */
 export async function decodeRepository(bytes: Uint8Array, scope: Scope): Promise<Repository> {

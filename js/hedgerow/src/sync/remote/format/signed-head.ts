@@ -53,7 +53,7 @@ export function withSignature({ headBytes, signatureBytes }: SignedHead): Uint8A
   return concatBytes([headBytes, frontBytes(), signatureBytes]);
 }
 
-/** Takes the trailer off. Throws `invalid-remote` if it is missing, `unsupported-format` for one of a later version. */
+/** Takes the trailer off. Throws `remote/data` if it is missing, `newer-version/format` for one of a later version. */
 export function readSigned(bytes: Uint8Array): SignedHead {
   const at = Math.max(bytes.length - SIGNED_TRAILER_BYTES, 0);
   const reader = new FieldReader('head', bytes.subarray(at), at);

@@ -33,7 +33,7 @@ export interface ObjectContent extends Pick<ObjectEnvelope, 'epoch' | 'saltBytes
   readonly reader: FieldReader;
 }
 
-/** Reads an object. Throws `invalid-remote`, `unsupported-format` or `wrong-key`. */
+/** Reads an object. Throws `remote/data`, `newer-version/format` or `wrong-key`. */
 export async function unwrapObject(
   object: RemoteKind,
   bytes: Uint8Array,

@@ -23,7 +23,7 @@ export interface Check {
   (holds: boolean, place: string, what: string): void;
 }
 
-/** Makes a check that throws `invalid-remote` at the place in `source`, or `invalid-argument` without a source. */
+/** Makes a check that throws `remote/data` at the place in `source`, or `invalid-argument` without a source. */
 export function checkerOf(object: RemoteKind, source?: TailSource): Check {
   return ((holds: boolean, place: string, what: string) => {
     if (holds) return;

@@ -32,7 +32,7 @@ export async function encodeLog(
 }
 
 /**
- * Reads a log. Throws `invalid-remote` with the offset of the fault, `unsupported-format` or `wrong-key`. `encodeLog`
+ * Reads a log. Throws `remote/data` with the offset of the fault, `newer-version/format` or `wrong-key`. `encodeLog`
  * makes the same log again of the result, with this salt. Costs its length.
  */
 export async function decodeLog(

@@ -1,5 +1,6 @@
 /** Handles and stores: how they are opened, closed and destroyed. */
 import { HedgerowError } from '../../../../src/base/errors.js';
+import { kindOf } from '../../error-kind.js';
 import { batch, bytes, generationOf, idsOf, move, segment } from './records.js';
 import { type ContractCase, fact } from './scene.js';
 
@@ -13,16 +14,16 @@ export const handles: readonly ContractCase[] = [
     const codeOf = (call: Promise<unknown>) =>
       call.then(
         () => 'none',
-        (error: unknown) => (error instanceof HedgerowError ? error.code : String(error)),
+        (error: unknown) => (error instanceof HedgerowError ? kindOf(error) : String(error)),
       );
-    equal(await codeOf(find()), 'store-not-found', 'no store');
-    equal(await codeOf(find()), 'store-not-found', 'still no store');
+    equal(await codeOf(find()), 'not-found/store', 'no store');
+    equal(await codeOf(find()), 'not-found/store', 'still no store');
     const store = await open();
     equal(await codeOf(find()), 'none', 'a new store');
     await store.close();
     equal(await codeOf(find()), 'none', 'a closed store');
     await storage.destroy(name);
-    equal(await codeOf(find()), 'store-not-found', 'a deleted store');
+    equal(await codeOf(find()), 'not-found/store', 'a deleted store');
   }),
 
   fact('a handle hears once that its store is gone', async ({ storage, name, equal, closed }) => {
