@@ -1,5 +1,5 @@
 /** Shows a list of all rows whose scroll bar reaches everywhere: it reads the rows in view by their numbers. */
-import { type Live, type LiveCount, live, liveCount } from 'hedgerow/live';
+import { type Live, type LiveCount, live, liveCount } from 'hedgerow';
 import { type City, type CityStore, countryName } from './cities.js';
 import { byId, make, setText } from './elements.js';
 import { figures } from './figures.js';

@@ -1,5 +1,5 @@
 /** Describes the rows that the demo stores, and where they come from. */
-import type { StoreWith } from 'hedgerow/tables';
+import type { StoreWith } from 'hedgerow';
 import type { indexedCities, plainCities } from './city-table.js';
 
 /** One row of the table; `id` is its key, see `key.js`. */

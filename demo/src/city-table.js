@@ -2,11 +2,9 @@
  * Defines the table of cities. Plain JavaScript, since `headless.mjs` makes the same rows in Node, to compare the
  * roots.
  */
-import { table } from 'hedgerow/tables';
+import { table } from 'hedgerow';
 
-const define = /** @type {import('hedgerow/tables').Define<import('./cities.js').City>} */ (
-  table()
-);
+const define = /** @type {import('hedgerow').Define<import('./cities.js').City>} */ (table());
 
 /** The rows alone, as the load stores them. */
 export const plainCities = define({ key: 'id' });

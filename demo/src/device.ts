@@ -1,5 +1,5 @@
 /** A device of the page: its own store, connected to the server by a wire that can be pulled out. */
-import { destroy, open } from 'hedgerow';
+import { destroy, open, type RowChange, type StoreWith } from 'hedgerow';
 import {
   type BucketConnection,
   bucket,
@@ -8,7 +8,6 @@ import {
   type LoggedConflict,
   type SyncProgress,
 } from 'hedgerow/sync';
-import type { RowChange, StoreWith } from 'hedgerow/tables';
 import type { Exchange, Field, Report, Task, ToldConflict } from './device-messages.js';
 import { FIELDS, STATES, TASKS, tasks } from './tasks.js';
 import { Wire, type WireCall } from './wire.js';

@@ -1,5 +1,5 @@
 /** Lists the changes of a draft: the largest of its cities, before and after, and how many differ. */
-import type { RowChange } from 'hedgerow/tables';
+import type { RowChange } from 'hedgerow';
 import type { City, IndexedStore } from './cities.js';
 import { byId, make, setText } from './elements.js';
 import * as format from './format.js';

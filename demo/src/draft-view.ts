@@ -1,5 +1,4 @@
-import { HedgerowError } from 'hedgerow';
-import { liveCount } from 'hedgerow/live';
+import { HedgerowError, liveCount } from 'hedgerow';
 import { countryName, type IndexedStore } from './cities.js';
 import { Draft, type Step } from './draft.js';
 import { showChanges } from './draft-list.js';

@@ -1,5 +1,4 @@
-import { live } from 'hedgerow/live';
-import type { Query } from 'hedgerow/tables';
+import { live, type Query } from 'hedgerow';
 import type { City } from './cities.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { SumRoot } from 'hedgerow/sum-proof';
+import type { SumRoot } from 'hedgerow/proofs';
 
 /**
  * The input of a verifier: the root, the claim and the proof, as the fragment of an address. Browsers do not send

@@ -1,4 +1,4 @@
-import type { RowChange } from 'hedgerow/tables';
+import type { RowChange } from 'hedgerow';
 import type { City, IndexedStore } from './cities.js';
 import { announce, byId, make, setText } from './elements.js';
 import { figures } from './figures.js';

@@ -1,5 +1,5 @@
 import type { Store } from 'hedgerow';
-import { sumKey } from 'hedgerow/sum-proof';
+import { sumKey } from 'hedgerow/proofs';
 import { type City, countryName } from './cities.js';
 import { announce, byId, make, setText } from './elements.js';
 import { showFigures } from './figure-list.js';

@@ -1,5 +1,5 @@
 /**
- * The verifier: a page without a store. It loads only `hedgerow/sum-proof` and its own words, and knows only what came
+ * The verifier: a page without a store. It loads only `hedgerow/proofs` and its own words, and knows only what came
  * after the `#` of its address.
  */
 import './styles/page.css';
@@ -7,7 +7,7 @@ import './styles/controls.css';
 import './styles/stage.css';
 import './styles/tree.css';
 import './styles/sums.css';
-import { HedgerowError, sumKey, verifySumProof } from 'hedgerow/sum-proof';
+import { HedgerowError, sumKey, verifySumProof } from 'hedgerow/proofs';
 import { announce, byId, setText } from './elements.js';
 import { showFigures } from './figure-list.js';
 import { figures } from './figures.js';

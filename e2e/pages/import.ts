@@ -11,8 +11,7 @@ import {
   importFrom,
 } from '@hedgerow/import';
 import { Dexie } from 'dexie';
-import { open, type Store } from 'hedgerow';
-import { type StoredFile, table } from 'hedgerow/tables';
+import { open, type Store, type StoredFile, table } from 'hedgerow';
 import localforage from 'localforage';
 
 interface Issue {

@@ -1,5 +1,5 @@
 /** The table of the stores in workers, for every script that makes tables. */
-import type { table } from 'hedgerow/tables';
+import type { table } from 'hedgerow';
 
 export interface Issue {
   id: string;

@@ -1,5 +1,5 @@
 /** The page of `tests/worker-store.spec.ts`: has its store in a worker of some kind. */
-import { live } from 'hedgerow/live';
+import { live } from 'hedgerow';
 import { connect, type RemoteStore } from 'hedgerow/worker';
 import hostUrl from './remote-host.ts?worker&url';
 import type { Issue, IssueTables } from './remote-issues.js';

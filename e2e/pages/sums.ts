@@ -1,5 +1,5 @@
-/** The page of `tests/sum-proof.spec.ts`: it loads only `hedgerow/sum-proof`. */
-import { verifySumProof } from 'hedgerow/sum-proof';
+/** The page of `tests/sum-proof.spec.ts`: it loads only `hedgerow/proofs`. */
+import { verifySumProof } from 'hedgerow/proofs';
 
 declare global {
   interface Window {

@@ -1,7 +1,15 @@
 /** The page of `tests/tables.spec.ts`: an app of version 1 or 2, whose issues have an assignee or an owner. */
-import { type OpenOptions, open, type Store } from 'hedgerow';
-import { type LiveState, live } from 'hedgerow/live';
-import { file, type MigrationProgress, type StoredFile, table } from 'hedgerow/tables';
+import {
+  file,
+  type LiveState,
+  live,
+  type MigrationProgress,
+  type OpenOptions,
+  open,
+  type Store,
+  type StoredFile,
+  table,
+} from 'hedgerow';
 
 interface Common {
   id: string;

@@ -1,5 +1,5 @@
 /** The page of `tests/proof.spec.ts` without a store. */
-import { verifyProof } from 'hedgerow';
+import { verifyProof } from 'hedgerow/proofs';
 
 declare global {
   interface Window {

@@ -6,8 +6,7 @@
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { sqlite } from '@hedgerow/sqlite';
-import { open } from 'hedgerow';
-import { table } from 'hedgerow/tables';
+import { open, table } from 'hedgerow';
 
 const { values } = parseArgs({
   options: {

@@ -38,6 +38,23 @@ class Imports {
   }
 }
 
+/** The module that a page needs to open a store. */
+const START = 'store/store-functions';
+/**
+ * Parts of entries that an app may leave out. Each has a file of its own, so that a bundler leaves out the file, with all
+ * that it loads later.
+ */
+const PARTS = [
+  'store/tables/define',
+  'store/tables/values/stored-file',
+  'live/index',
+  'store/keys/index',
+  'core/indexes/words',
+  'core/sum-proof/index',
+  'worker/connect',
+  'worker/serve',
+];
+
 const sourceOf = (name) => join(SOURCE, `${name}.ts`);
 
 /** Finds the imports of all modules that the entries lead to. */
@@ -52,13 +69,13 @@ async function importsOf(input) {
  * files that are loaded later. The files of `hedgerow/slim` are in a folder, except shared ones.
  */
 export async function joinModules() {
-  const names = entries();
+  const names = [...entries(), ...PARTS];
   const input = Object.fromEntries(names.map((name) => [name, sourceOf(name)]));
   // The kit is for packages of apps that load the store: code that it shares with that is no reason to split.
   const others = names.filter((name) => name !== 'index' && name !== 'kit').map(sourceOf);
   // The imports must be known before slim's own modules can be separated from the others.
   const known = await importsOf(input);
-  const start = known.reach([sourceOf('index')]);
+  const start = known.reach([sourceOf(START)]);
   const shared = known.reach(others);
   const isShared = (id) => start.has(id) && shared.has(id);
   // A page that only verifies must not load code that tables and live queries share with the store.
@@ -67,7 +84,7 @@ export async function joinModules() {
   const isOwn = (id) => start.has(id) && !isShared(id);
   const slim = slimPlugin((id) => [...known.reach([id], { ever: true })].some(isOwn));
   const imports = new Imports();
-  const isSlimStart = (id) => imports.reach([slimOf(sourceOf('index'))]).has(id) && isSlim(id);
+  const isSlimStart = (id) => imports.reach([slimOf(sourceOf(START))]).has(id) && isSlim(id);
   const output = await joinFiles(
     { ...input, slim: slimOf(sourceOf('index')) },
     {

@@ -1,23 +1,18 @@
-// Builds `hedgerow/full`: the package in one file, including the parts that are otherwise loaded later, with tables,
-// live queries, transports of sync, and `serve` for pages that have their store in a worker. For service workers and worklets, which must
-// not call `import()`.
+// Builds `hedgerow/full`: the package in one file, including the parts that are otherwise loaded later, with proofs,
+// transports of sync, and `serve` for pages that have their store in a worker. For service workers and worklets, which
+// must not call `import()`.
 
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';
 
 const DIST = join(ROOT, 'js', 'hedgerow', 'dist');
 
-/** Its exports besides all of `hedgerow`, by the entries of their types. */
-const MORE = {
-  'store/tables/index': 'file, StoredFile, table',
-  'live/index': 'live, liveCount, liveRow',
-  'sync/index': 'bucket, httpRemote, mutators, rest, s3Remote',
-  'worker/host': 'serve',
-};
 /** The source of the module and of its declarations. */
 export const FULL = [
   "export * from './index.js';",
-  ...Object.entries(MORE).map(([entry, names]) => `export { ${names} } from './${entry}.js';`),
+  "export * from './proofs.js';",
+  "export { bucket, httpRemote, mutators, rest, s3Remote } from './sync/index.js';",
+  "export { serve } from './worker/index.js';",
   '',
 ].join('\n');
 

@@ -41,7 +41,7 @@ export async function use${table}(db: Db) {
 /** Makes an app of these tables with five calls of each. */
 export function manyTables() {
   return `import { open, type Store } from 'hedgerow';
-import { type StoreWith, table } from 'hedgerow/tables';
+import { type StoreWith, table } from 'hedgerow';
 ${times(TABLES, tableSource).join('\n')}
 const tables = { ${times(TABLES, (at) => `t${at}`).join(', ')} };
 type Db = StoreWith<typeof tables>;

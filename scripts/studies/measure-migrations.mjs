@@ -96,7 +96,7 @@ await runMain(async () => {
   await refuseDevBuild();
   const { memory, open } = await import('../../js/hedgerow/dist/index.js');
   const { sqlite } = await import('../../js/sqlite/dist/index.js');
-  const { table } = await import('../../js/hedgerow/dist/store/tables/index.js');
+  const { table } = await import('../../js/hedgerow/dist/index.js');
   const location = mkdtempSync(join(tmpdir(), 'migrations-'));
   const storage = values.storage === 'sqlite' ? sqlite({ location }) : memory();
   try {

@@ -27,8 +27,7 @@ console.log(db.root === before);
 `;
 
 const TABLE = `import { open } from 'hedgerow';
-import { live } from 'hedgerow/live';
-import { table } from 'hedgerow/tables';
+import { live, table } from 'hedgerow';
 
 const issues = table()({ key: 'id', indexes: { byState: ['status', 'modified'] } });
 const db = await open('issues', { tables: { issues } });
@@ -92,7 +91,8 @@ await db.history.revert(done.before, done.after);
 console.log(await db.scan().toArray());
 `;
 
-const PROOF = `import { open, verifyProof } from 'hedgerow';
+const PROOF = `import { open } from 'hedgerow';
+import { verifyProof } from 'hedgerow/proofs';
 
 const db = await open('claims');
 await db.putMany(Array.from({ length: 2000 }, (_, at) => [\`claim/\${at}\`, { paid: at % 2 === 0 }]));

@@ -2,6 +2,7 @@
 
 import type { Storage, Store } from 'hedgerow';
 import * as hedgerow from 'hedgerow';
+import * as proofs from 'hedgerow/proofs';
 import type { Keeping } from './protocol.js';
 import type { Recorder } from './recorder.js';
 
@@ -22,15 +23,6 @@ const NAMED = [
   [importStore, 'importStore', 2],
   [clone, 'clone', 2],
 ] as readonly (readonly [call: Named, name: string, at: number])[];
-
-const OTHERS = {
-  'hedgerow/tables': () => import('hedgerow/tables'),
-  'hedgerow/live': () => import('hedgerow/live'),
-  'hedgerow/keys': () => import('hedgerow/keys'),
-  'hedgerow/words': () => import('hedgerow/words'),
-} as const;
-
-export const MODULE_NAMES = ['hedgerow', ...Object.keys(OTHERS)];
 
 export class Modules {
   readonly #recorder: Recorder;
@@ -69,20 +61,15 @@ export class Modules {
   }
 
   /** Returns the modules that a program imports; throws for others. */
-  async named(names: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
-    const modules: Record<string, unknown> = {};
-    for (const name of names) {
-      if (name === 'hedgerow') modules[name] = this.#main();
-      else if (Object.hasOwn(OTHERS, name))
-        modules[name] = await OTHERS[name as keyof typeof OTHERS]();
-      else throw new TypeError(`${name} is not here: there are ${MODULE_NAMES.join(', ')}`);
-    }
-    return modules;
+  named(names: readonly string[]): Readonly<Record<string, unknown>> {
+    const all: Record<string, unknown> = { hedgerow: this.#main(), 'hedgerow/proofs': proofs };
+    const other = names.find((name) => !Object.hasOwn(all, name));
+    if (other === undefined) return all;
+    throw new TypeError(`${other} is not here: there are ${Object.keys(all).join(', ')}`);
   }
 
   /** Returns the names of a line: the store, and all exports of the modules. */
-  async names(): Promise<Readonly<Record<string, unknown>>> {
-    const all = Object.values(await this.named(MODULE_NAMES)) as object[];
-    return { ...Object.assign({}, ...all), db: this.db };
+  names(): Readonly<Record<string, unknown>> {
+    return { ...this.#main(), ...proofs, db: this.db };
   }
 }

@@ -116,9 +116,9 @@ async function answer(message: ToWorker): Promise<void> {
     if (message.kind === 'run') {
       modules = new Modules(recorder, message.keeping);
       const program = programOf(code);
-      return runProgram(program, await modules.named(program.imports));
+      return runProgram(program, modules.named(program.imports));
     }
-    return runLine(code, (await modules?.names()) ?? {});
+    return runLine(code, modules?.names() ?? {});
   });
 }
 

@@ -4,9 +4,8 @@ export default {
   sample: true,
   async prepare(shop) {
     await shop.write({
-      'required.cjs': `const { memory, destroy, HedgerowError, open, verifyProof } = require('hedgerow');
-const { live } = require('hedgerow/live');
-const { table } = require('hedgerow/tables');
+      'required.cjs': `const { destroy, HedgerowError, live, memory, open, table } = require('hedgerow');
+const { verifyProof } = require('hedgerow/proofs');
 import('./src/scenario.js').then(async ({ scenario }) => {
   const modules = { destroy, HedgerowError, live, open, table, verifyProof };
   const result = await scenario(modules, { storage: memory() });

@@ -3,9 +3,9 @@ import { TYPESCRIPTS } from '../versions.mjs';
 /** Entries whose declarations need other packages. */
 const OPTIONAL = /react|vue|svelte|solid|angular|abstract-level|tanstack|op-sqlite|expo/;
 
-const APP = `import { open, verifyProof } from 'hedgerow';
-import { live } from 'hedgerow/live';
-import { table } from 'hedgerow/tables';
+const APP = `import { open } from 'hedgerow';
+import { verifyProof } from 'hedgerow/proofs';
+import { live, table } from 'hedgerow';
 
 interface Issue { id: string; state: string; size: number }
 export async function run(): Promise<number | undefined> {

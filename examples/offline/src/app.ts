@@ -1,8 +1,6 @@
 /** The store of this app, connected to its server. */
-import { open, type Transaction } from 'hedgerow';
-import { live } from 'hedgerow/live';
+import { live, open, type Transaction, table } from 'hedgerow';
 import { mutators } from 'hedgerow/sync';
-import { table } from 'hedgerow/tables';
 import { mutators as calls } from '../issues.mjs';
 import { endpoint } from './network.js';
 

@@ -1,6 +1,5 @@
 /** The one store of the app, opened once. */
-import { open, type Progress } from 'hedgerow';
-import { type StoreWith, table } from 'hedgerow/tables';
+import { open, type Progress, type StoreWith, table } from 'hedgerow';
 import { fetched, type Issue } from './rows';
 import { storage } from './storage';
 

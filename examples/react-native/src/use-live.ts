@@ -1,4 +1,4 @@
-import { type LiveQuery, type LiveState, live } from 'hedgerow/live';
+import { type LiveQuery, type LiveState, live } from 'hedgerow';
 import { useMemo, useSyncExternalStore } from 'react';
 
 const NOTHING: LiveState<never> = {

@@ -38,11 +38,13 @@ export {
 export { Slicer } from './base/slicer.js';
 export { later, within } from './base/timeout.js';
 export { chunkFrom } from './base/unpack-chunk.js';
-export { indexOf } from './core/indexes/definition.js';
-export { after, encodeScalar, Tag } from './core/indexes/scalar.js';
+export { type IndexDefinition, indexOf } from './core/indexes/definition.js';
+export type { IndexRange } from './core/indexes/index-entries.js';
+export { after, encodeScalar, type Scalar, Tag } from './core/indexes/scalar.js';
 export type { Host } from './core/operation-host.js';
 export { REMOTE_BRANCHES, refOfBranch } from './engine/history/branch-name.js';
 export { BRANCH_REF, FORK_REF, REF } from './engine/history/known-segments-and-refs.js';
+export type { ChunkFault, VerifyOptions } from './engine/verify/verify-commit.js';
 export type { Watchers } from './engine/watch/watchers.js';
 export { databaseName } from './storage/idb/database-name.js';
 export type {
@@ -50,8 +52,10 @@ export type {
   Ref,
   RefDrop,
   RefMove,
+  SegmentPart,
   SegmentRecord,
   SegmentRequest,
+  SegmentStore,
   Since,
   StoreContents,
   TableRecord,

@@ -1,7 +1,7 @@
 /** Converts keys of IndexedDB: to text to go on from, to text for people, and to keys of a store. */
 
-import { encodeKey, HedgerowError, type Scalar } from 'hedgerow/keys';
-import { hex, unhex } from 'hedgerow/kit';
+import { encodeKey, HedgerowError } from 'hedgerow';
+import { hex, type Scalar, unhex } from 'hedgerow/kit';
 
 /** A key in a form that JSON can hold. */
 type JsonKey = string | number | readonly JsonKey[] | { readonly [kind: string]: string | number };

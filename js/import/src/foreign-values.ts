@@ -1,7 +1,7 @@
 /** Measures and copies values of other databases. */
 
+import { file } from 'hedgerow';
 import { isBuffer, isPlain } from 'hedgerow/kit';
-import { file } from 'hedgerow/tables';
 
 /** The depth down to which the parts of a value count. */
 const MAX_DEPTH = 6;

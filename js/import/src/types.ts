@@ -28,7 +28,7 @@ export interface RecordSource<Value = unknown, Key = IDBValidKey> {
   open(): Promise<OpenRecords<Value, Key> | undefined>;
 }
 
-/** A table of `hedgerow/tables`, in a store or in a branch. */
+/** A table, in a store or in a branch. */
 export interface ImportTable<Input = never> {
   readonly op: { put(row: Input): PatchOperation };
   source(): {
@@ -44,7 +44,7 @@ export interface ImportRange<Value = unknown, Key = IDBValidKey> {
   readonly prefix: string;
   /**
    * Makes the key of a row, without the prefix, from its record's key. By default a string stays as it is, and other
-   * keys go through `encodeKey` of `hedgerow/keys`: lists as they are, dates as milliseconds, bytes as hexadecimal
+   * keys go through `encodeKey`: lists as they are, dates as milliseconds, bytes as hexadecimal
    * digits.
    */
   readonly key?: ((key: Key, value: Value) => string) | undefined;

@@ -2,8 +2,7 @@
 import 'fake-indexeddb/auto';
 import { Dexie } from 'dexie';
 import { expect, test } from 'vitest';
-import { memory, open } from '../../hedgerow/src/index.js';
-import { table } from '../../hedgerow/src/store/tables/index.js';
+import { memory, open, table } from '../../hedgerow/src/index.js';
 import { isDeep } from '../../hedgerow/test/support/property.js';
 import { fromDexie, type ImportFromProgress, importFrom } from '../src/index.js';
 

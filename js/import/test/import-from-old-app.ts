@@ -1,7 +1,6 @@
 /** An old app: its database, as Dexie writes it, and the table that it becomes. */
 import { Dexie } from 'dexie';
-import { memory, open } from '../../hedgerow/src/index.js';
-import { table } from '../../hedgerow/src/store/tables/index.js';
+import { memory, open, table } from '../../hedgerow/src/index.js';
 
 export interface Issue {
   id: string;

@@ -1,7 +1,6 @@
 /** Imports that are cut off anywhere, or meet a source that changes. */
 import { expect, test } from 'vitest';
-import { memory, open, type Storage } from '../../hedgerow/src/index.js';
-import { table } from '../../hedgerow/src/store/tables/index.js';
+import { memory, open, type Storage, table } from '../../hedgerow/src/index.js';
 import { kindOf } from '../../hedgerow/test/support/error-kind.js';
 import { forSeeds } from '../../hedgerow/test/support/property.js';
 import { fromEntries, type ImportFromProgress, importFrom } from '../src/index.js';

@@ -1,7 +1,6 @@
 /** Imports in several tabs, also where locks do not keep them apart. */
 import { afterEach, expect, test, vi } from 'vitest';
-import { memory, open, type Storage } from '../../hedgerow/src/index.js';
-import { table } from '../../hedgerow/src/store/tables/index.js';
+import { memory, open, type Storage, table } from '../../hedgerow/src/index.js';
 import { forSeeds } from '../../hedgerow/test/support/property.js';
 import { fromEntries, importFrom } from '../src/index.js';
 import { type Note, NoteSource } from './import-from-source.js';

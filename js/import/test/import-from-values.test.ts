@@ -4,9 +4,8 @@ import { Dexie } from 'dexie';
 import * as keyval from 'idb-keyval';
 import localforage from 'localforage';
 import { beforeEach, expect, test } from 'vitest';
-import { memory, open } from '../../hedgerow/src/index.js';
+import { memory, open, StoredFile, table } from '../../hedgerow/src/index.js';
 import { decodeKey } from '../../hedgerow/src/store/keys/index.js';
-import { StoredFile, table } from '../../hedgerow/src/store/tables/index.js';
 import { kindOf, ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { sizeOf, withFiles } from '../src/foreign-values.js';
 import {

@@ -1,8 +1,7 @@
 /** A trace reports on a store, and the store works as before. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open, type Store } from '../../hedgerow/src/index.js';
+import { memory, open, type Store, table } from '../../hedgerow/src/index.js';
 import { live } from '../../hedgerow/src/live/index.js';
-import { table } from '../../hedgerow/src/store/tables/index.js';
 import { bucket } from '../../hedgerow/src/sync/link/bucket.js';
 import { memoryRemote } from '../../hedgerow/src/sync/remote/adapters/memory-remote.js';
 import { failure } from '../../hedgerow/test/support/models/store-model.js';

@@ -1,4 +1,5 @@
-import type { Durability, SegmentStore } from 'hedgerow';
+import type { Durability } from 'hedgerow';
+import type { SegmentStore } from 'hedgerow/kit';
 import {
   type Fence,
   HedgerowError,

@@ -1,7 +1,8 @@
 /** A table of a store as TanStack DB sees it. */
 
 import type { IR } from '@tanstack/db';
-import type { IndexRange, KeyRange, ScanOptions, Snapshot, Store } from 'hedgerow';
+import type { KeyRange, ScanOptions, Snapshot, Store } from 'hedgerow';
+import type { IndexRange } from 'hedgerow/kit';
 import {
   HedgerowError,
   kindOf,

@@ -3,8 +3,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import * as newest from '@tanstack/db';
 import { afterEach } from 'vitest';
-import { memory, open } from '../../hedgerow/src/index.js';
-import { table } from '../../hedgerow/src/store/tables/index.js';
+import { memory, open, table } from '../../hedgerow/src/index.js';
 
 export interface Issue {
   id: string;

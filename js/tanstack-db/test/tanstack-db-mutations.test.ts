@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { memory, open } from '../../hedgerow/src/index.js';
-import { table } from '../../hedgerow/src/store/tables/index.js';
+import { memory, open, table } from '../../hedgerow/src/index.js';
 import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { until } from '../../hedgerow/test/support/watching.js';
 import { hedgerowCollectionOptions } from '../src/index.js';

@@ -6,8 +6,7 @@ import {
   makeComparator,
 } from '@tanstack/db';
 import { expect, test } from 'vitest';
-import { memory, open } from '../../hedgerow/src/index.js';
-import { table } from '../../hedgerow/src/store/tables/index.js';
+import { memory, open, table } from '../../hedgerow/src/index.js';
 import { forSeeds } from '../../hedgerow/test/support/property.js';
 import type { Random } from '../../hedgerow/test/support/random.js';
 import { rest, until } from '../../hedgerow/test/support/watching.js';

@@ -1,7 +1,6 @@
 import * as newest from '@tanstack/db';
 import { describe, expect, test, vi } from 'vitest';
-import { HedgerowError, memory, open } from '../../hedgerow/src/index.js';
-import { table } from '../../hedgerow/src/store/tables/index.js';
+import { HedgerowError, memory, open, table } from '../../hedgerow/src/index.js';
 import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { rest, until, watches } from '../../hedgerow/test/support/watching.js';
 import { hedgerowCollectionOptions } from '../src/index.js';

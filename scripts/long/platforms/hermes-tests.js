@@ -1,8 +1,16 @@
 // Runs inside Hermes: the tests, and the roots for comparison with other platforms.
 
-import { HedgerowError, importStore, memory, open, repairStore, verifyStore } from 'hedgerow';
-import { live, liveCount } from 'hedgerow/live';
-import { table } from 'hedgerow/tables';
+import {
+  HedgerowError,
+  importStore,
+  live,
+  liveCount,
+  memory,
+  open,
+  repairStore,
+  table,
+  verifyStore,
+} from 'hedgerow';
 import { rowsOf, utf8, workload } from './workload.js';
 
 const tests = [];

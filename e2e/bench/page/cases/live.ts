@@ -2,8 +2,7 @@
  * Measures the time from a commit to the listener of the one live window that shows the row, among 999 others: each
  * window has its own range, or all are at places of one range. Run it with `--rows 1000000`, too.
  */
-import type { Store } from 'hedgerow';
-import type { Live } from 'hedgerow/live';
+import type { Live, Store } from 'hedgerow';
 import type { Sample, Samples, Setting, Suite } from '../bench-case.js';
 import { percentile, settle } from '../measure.js';
 import { openStore } from '../peers/hedgerow.js';
@@ -23,7 +22,7 @@ type Window = Live<readonly [key: string, value: Row]>;
 
 /** Makes windows that show the rows from `at * share` on. */
 async function windows(store: Store, rows: number, inOneRange: boolean): Promise<Window[]> {
-  const { live } = await import('hedgerow/live');
+  const { live } = await import('hedgerow');
   const share = Math.floor(rows / WINDOWS);
   return Array.from({ length: WINDOWS }, (_, at) => {
     const range = inOneRange

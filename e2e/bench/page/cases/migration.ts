@@ -1,5 +1,5 @@
 /** Brings rows of a table to a new version while the page runs, and in one transaction as an app would do it. */
-import { table } from 'hedgerow/tables';
+import { table } from 'hedgerow';
 import type { Act, Samples, Suite } from '../bench-case.js';
 import { longTask, watched } from '../measure.js';
 import { openStore } from '../peers/hedgerow.js';

@@ -1,6 +1,6 @@
 /** Sum trees: measures leaves put at once and one by one, the cost of following to a load, and proofs. */
 import type { SumItem } from 'hedgerow';
-import { type SumLeaf, verifySumProof } from 'hedgerow/sum-proof';
+import { type SumLeaf, verifySumProof } from 'hedgerow/proofs';
 import type { Act, Contestant, Sample, Samples, Setting, Suite } from '../bench-case.js';
 import { wants } from '../bench-case.js';
 import { percentile, timed } from '../measure.js';

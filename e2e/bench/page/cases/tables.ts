@@ -1,6 +1,5 @@
 /** Compares tables with the calls of the store that they make: the cost of the layer. */
-import type { Store } from 'hedgerow';
-import { type Table, table } from 'hedgerow/tables';
+import { type Store, type Table, table } from 'hedgerow';
 import type { Act, Contestant, Samples, Suite } from '../bench-case.js';
 import { percentile, settle, timed } from '../measure.js';
 import { openStore } from '../peers/hedgerow.js';

@@ -1,7 +1,6 @@
 /** The worker of the case `worker`. */
-import { open } from 'hedgerow';
-import { table } from 'hedgerow/tables';
-import { serve } from 'hedgerow/worker-host';
+import { open, table } from 'hedgerow';
+import { serve } from 'hedgerow/worker';
 import type { Row } from '../rows.js';
 
 const issues = table<Row>()({ key: 'id', indexes: { byModified: ['modified'] } });

@@ -1,6 +1,5 @@
 /** Compares a store in a worker with the same store in the page: the cost of each, and how long the page waits. */
-import { live } from 'hedgerow/live';
-import { type Table, table } from 'hedgerow/tables';
+import { live, type Table, table } from 'hedgerow';
 import { connect } from 'hedgerow/worker';
 import type { Act, Contestant, Sample, Samples, Suite } from '../bench-case.js';
 import { longTask, settle, timed, type Watch, watched } from '../measure.js';

@@ -1,6 +1,5 @@
 /** The store of the cities, filled from the file that the demo makes. */
-import { open } from 'hedgerow';
-import { table } from 'hedgerow/tables';
+import { open, table } from 'hedgerow';
 import meta from '../../../../demo/public/data/cities.meta.json?raw';
 import fileUrl from '../../../../demo/public/data/cities.ndjson?url';
 import type { City } from '../../../../demo/src/cities.js';

@@ -1,6 +1,5 @@
 /** The store of all five apps, and their queries and changes. */
-import { open } from 'hedgerow';
-import { type StandardSchema, table } from 'hedgerow/tables';
+import { open, type StandardSchema, table } from 'hedgerow';
 import { opened } from './opened.js';
 import { type Filter, messageOf } from './text.js';
 

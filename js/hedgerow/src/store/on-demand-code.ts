@@ -24,19 +24,6 @@ export const loadHealth = () => part(() => import('./storage-health-listeners.js
 export const rescuing = (): Promise<Rescue> =>
   part(() => import('../engine/repair/repair-unopened-store.js'));
 
-/**
- * Resolves to what `proof` shows under `root`, as `db.root` shows it: the value of a key, or that it has no value; or
- * all rows of a range. Needs no store and no storage. Rejects with `invalid-data/proof` if `proof` is not the one proof
- * of this under this root.
- *
- * Returns a promise, since the first call compiles the core, and large proofs are verified in slices. Costs a hash and
- * a check of each chunk; verifies at most 128 MiB.
- */
-export const verifyProof = (async (...args: Parameters<Reads['verifyProof']>): Promise<unknown> => {
-  const { verifyProof: verified } = await readParts();
-  return verified(...args);
-}) as unknown as Reads['verifyProof'];
-
 /** Verifies a store that does not open, as `db.health.verify()` does. Rejects with `not-found/store` if it does not exist. */
 export const verifyStore: Rescue['verifyUnopened'] = async (...args) =>
   (await rescuing()).verifyUnopened(...args);

@@ -3,10 +3,10 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/index/definitions.json' with { type: 'json' };
-import { indexOf } from '../../src/core/indexes/definition.js';
+import { type IndexDefinition, indexOf } from '../../src/core/indexes/definition.js';
 import { deriveEntries, loadWords } from '../../src/core/indexes/index-entries.js';
 import { wordsOf } from '../../src/core/indexes/words.js';
-import { type IndexDefinition, type IndexDefinitions, memory, open } from '../../src/index.js';
+import { type IndexDefinitions, memory, open } from '../../src/index.js';
 import {
   comparePositions,
   entriesOfRows,

@@ -4,7 +4,8 @@
  * a fresh store with its rows.
  */
 import { expect, it } from 'vitest';
-import { memory, open, type Store, type SumDefinitions } from '../../src/index.js';
+import type { SumDefinitions } from '../../src/core/sum-tree-definition.js';
+import { memory, open, type Store } from '../../src/index.js';
 import {
   areBroken,
   areSame,

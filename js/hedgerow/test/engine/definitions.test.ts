@@ -1,12 +1,7 @@
 /** The definitions given to `open` hold on every branch, at once, also after a reset or a reopening. */
 import { describe, expect, it } from 'vitest';
-import {
-  type IndexDefinitions,
-  memory,
-  open,
-  type Store,
-  type SumDefinitions,
-} from '../../src/index.js';
+import type { SumDefinitions } from '../../src/core/sum-tree-definition.js';
+import { type IndexDefinitions, memory, open, type Store } from '../../src/index.js';
 import { watched } from '../support/doubles/watched-storage.js';
 import { type Entry, failure } from '../support/models/store-model.js';
 import { until } from '../support/watching.js';

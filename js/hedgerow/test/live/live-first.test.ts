@@ -1,6 +1,7 @@
 /** The first values of live queries, live rows and live counts. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type ErrorKind, memory, open } from '../../src/index.js';
+import type { ErrorKind } from '../../src/base/errors.js';
+import { memory, open } from '../../src/index.js';
 import { type LiveSource, live, liveCount, liveRow } from '../../src/live/index.js';
 import { type Entry, failure } from '../support/models/store-model.js';
 import { rest, until } from '../support/watching.js';

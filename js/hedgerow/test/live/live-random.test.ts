@@ -5,9 +5,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
+import type { IndexScanOptions } from '../../src/engine/read/scan-options.js';
 import {
   type IndexDefinitions,
-  type IndexScanOptions,
   memory,
   open,
   type PatchOperation,

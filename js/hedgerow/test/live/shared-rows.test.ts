@@ -2,9 +2,8 @@
  * Rows that several callers share are frozen in builds for development: a change by one caller would reach all of them.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open, type Store } from '../../src/index.js';
+import { memory, open, type Store, table } from '../../src/index.js';
 import { live, liveRow } from '../../src/live/index.js';
-import { table } from '../../src/store/tables/index.js';
 
 const opened: Store[] = [];
 afterEach(async () => {

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Awareness } from 'y-protocols/awareness';
 import { Doc } from 'yjs';
-import { memory, open } from '../../src/index.js';
+import { memory, open, table } from '../../src/index.js';
 import { encodeKey } from '../../src/store/keys/index.js';
-import { table } from '../../src/store/tables/index.js';
 import { signingKeys } from '../../src/sync/encryption/index.js';
 import {
   type BucketTransport,
@@ -16,7 +15,7 @@ import {
   type RestTransport,
 } from '../../src/sync/index.js';
 import { memoryRemote } from '../../src/sync/remote/index.js';
-import { serve } from '../../src/worker/host.js';
+import { serve } from '../../src/worker/serve.js';
 import { kindOf } from '../support/error-kind.js';
 
 export const folder = () => mkdtempSync(join(tmpdir(), 'hedgerow-hostile-'));
@@ -115,12 +114,8 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
   hedgerow: {
     open: { args: ({ storage }) => ['other', { storage }], end: closed, isKept: () => true },
     destroy: { args: () => ['other', { storage: memory() }] },
-    verify: { args: ({ storage }) => ['scene', { storage }], isKept: () => true },
-    repair: { args: ({ storage }) => ['scene', { storage }], isKept: () => true },
-    verifyProof: {
-      args: async ({ db }) => [db.root, 'a', await db.prove('a')],
-      isKept: () => true,
-    },
+    verifyStore: { args: ({ storage }) => ['scene', { storage }], isKept: () => true },
+    repairStore: { args: ({ storage }) => ['scene', { storage }], isKept: () => true },
     importStore: {
       args: async ({ db }) => {
         const bytes = new Response((await db.backup.export()).stream()).blob();
@@ -139,12 +134,8 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     },
     idb: plain({ exclusive: true }),
     memory: plain(),
-    persist: plain(),
     preload: plain(),
     missingFeatures: plain(),
-    isSupported: plain(),
-  },
-  'hedgerow/tables': {
     table: plain({ key: 'id', indexes: { byN: ['n'] } }),
     file: plain(new Blob(['x'])),
     StoredFile: {
@@ -152,11 +143,24 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       isClass: true,
       without: /^blob$/,
     },
-  },
-  'hedgerow/live': {
+  
     live: { args: ({ db }) => [db, { prefix: 'a' }] },
     liveRow: { args: ({ db }) => [db, 'a'] },
     liveCount: { args: ({ db }) => [db, { prefix: 'a' }] },
+  
+    encodeKey: plain(['a', 1]),
+    decodeKey: plain(encodeKey(['a', 1])),
+    keyRange: plain(['a']),
+  
+    wordsOf: plain('some words') },
+  'hedgerow/proofs': {
+    verifyProof: {
+      args: async ({ db }) => [db.root, 'a', await db.prove('a')],
+      isKept: () => true,
+    },
+    sumKey: plain('key'),
+    verifySumProof: plain({ hash: '0'.repeat(64), sum: 0n }, 'k', null, new Uint8Array(2)),
+    verifySumProofs: plain({ hash: '0'.repeat(64), sum: 0n }, [['k', null]], new Uint8Array(4)),
   },
   'hedgerow/worker': {
     connect: {
@@ -167,23 +171,11 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       },
       isKept: () => true,
     },
-  },
-  'hedgerow/worker-host': {
     serve: {
       args: ({ db }) => [{ open: async () => db, port: new MessageChannel().port1 }],
       end: closed,
     },
-  },
-  'hedgerow/keys': {
-    encodeKey: plain(['a', 1]),
-    decodeKey: plain(encodeKey(['a', 1])),
-    keyRange: plain(['a']),
-  },
-  'hedgerow/words': { wordsOf: plain('some words') },
-  'hedgerow/sum-proof': {
-    sumKey: plain('key'),
-    verifySumProof: plain({ hash: '0'.repeat(64), sum: 0n }, 'k', null, new Uint8Array(2)),
-    verifySumProofs: plain({ hash: '0'.repeat(64), sum: 0n }, [['k', null]], new Uint8Array(4)),
+  
   },
   'hedgerow/sync': {
     bucket: {

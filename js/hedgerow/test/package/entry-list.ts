@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** The folder of the packages. */
 const PACKAGES = join(import.meta.dirname, '../../..');
 
-/** The files of the modules by the names that apps import, such as `hedgerow/live`. */
+/** The files of the modules by the names that apps import, such as `hedgerow/sync`. */
 export const entryFiles: ReadonlyMap<string, string> = new Map(
   readdirSync(PACKAGES)
     .filter((folder) => existsSync(join(PACKAGES, folder, 'package.json')))

@@ -9,7 +9,7 @@ type Module = Record<string, unknown>;
 /** The entries that open stores, each with its parts besides `hedgerow`. */
 const OPENING = new Map([
   ['hedgerow', []],
-  ['hedgerow/full', ['store/tables/index', 'live/index', 'worker/host']],
+  ['hedgerow/full', ['proofs', 'sync/index', 'worker/serve']],
 ]);
 
 /** Stores that pages have opened since the last `closeAll`. */

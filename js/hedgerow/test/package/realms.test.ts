@@ -1,8 +1,7 @@
 /** Bytes of another realm count as bytes: such bytes come from frames, and from tests that run in their own globals. */
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, it } from 'vitest';
-import { memory, open, type Store } from '../../src/index.js';
-import { table } from '../../src/store/tables/index.js';
+import { memory, open, type Store, table } from '../../src/index.js';
 
 const opened: Store[] = [];
 afterEach(async () => {

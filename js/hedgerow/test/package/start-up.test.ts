@@ -61,7 +61,8 @@ const lacks: readonly [what: string, name: string, value: unknown, told: string]
 for (const [what, name, value, told] of lacks) {
   it(`without ${what} a store is unsupported, and the error names the missing feature`, async () => {
     vi.stubGlobal(name, value);
-    const { open, memory, missingFeatures, verifyProof } = await fresh();
+    const { open, memory, missingFeatures } = await fresh();
+    const { verifyProof } = await import('../../src/proofs.js');
     const storage = memory();
     const error = {
       name: 'HedgerowError',

@@ -3,9 +3,8 @@
 import 'fake-indexeddb/auto';
 import { IDBFactory } from 'fake-indexeddb';
 import { expect, test, vi } from 'vitest';
-import { HedgerowError, idb, memory, open, type Storage } from '../../src/index.js';
+import { HedgerowError, idb, memory, open, type Storage, table } from '../../src/index.js';
 import { live } from '../../src/live/index.js';
-import { table } from '../../src/store/tables/index.js';
 
 interface Issue {
   id: string;

@@ -4,7 +4,7 @@ import { memory, open } from '../../src/index.js';
 
 it('tables of one copy work on a store of another', async () => {
   vi.resetModules();
-  const { table } = await import('../../src/store/tables/index.js');
+  const { table } = await import('../../src/index.js');
   const issues = table<{ id: string; title: string }>()({ key: 'id' });
   const db = await open('copies', { storage: memory(), tables: { issues } });
   await db.issues.insert({ id: '1', title: 'a' });

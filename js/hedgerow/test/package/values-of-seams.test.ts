@@ -1,8 +1,7 @@
 /** Where two layers meet, values, their errors, and the bytes of servers have one meaning on both sides. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { HedgerowKeyv } from '../../../adapters/src/keyv.js';
-import { memory, open, type Store } from '../../src/index.js';
-import { table } from '../../src/store/tables/index.js';
+import { memory, open, type Store, table } from '../../src/index.js';
 import { mutators } from '../../src/sync/mutators/index.js';
 import { rest } from '../../src/sync/rest/index.js';
 import { ofKind } from '../support/error-kind.js';

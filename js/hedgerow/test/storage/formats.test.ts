@@ -12,14 +12,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { sqlite } from '../../../sqlite/src/index.js';
 import { folder } from '../../../sqlite/test/support/sql-storages.js';
 import { Sqlite } from '../../../sqlite/test/support/sqlite.mjs';
-import {
-  importStore,
-  memory,
-  type OpenOptions,
-  open,
-  type Store,
-  verifyProof,
-} from '../../src/index.js';
+import { importStore, memory, type OpenOptions, open, type Store } from '../../src/index.js';
+import { verifyProof } from '../../src/store/verify-row-proof.js';
 import { failure } from '../support/models/store-model.js';
 
 /** Bytes are `{ gzip }`, deflated in base64. */

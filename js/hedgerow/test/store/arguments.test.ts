@@ -1,5 +1,6 @@
 /** Every options object and range of the public API: each wrong member is refused by name. */
 import { describe, expect, it } from 'vitest';
+import type { SumTree } from '../../src/engine/sums/sum-tree.js';
 import {
   destroy,
   HedgerowError,
@@ -8,11 +9,10 @@ import {
   open,
   repairStore,
   type Store,
-  type SumTree,
   type Transaction,
-  verifyProof,
   verifyStore,
 } from '../../src/index.js';
+import { verifyProof } from '../../src/store/verify-row-proof.js';
 import { kindOf, ofKind } from '../support/error-kind.js';
 import { all, type Entry, expectSame } from '../support/models/store-model.js';
 

@@ -1,7 +1,6 @@
 /** The namespaces of a store, `table(name)`, and the advanced options of `open`. */
 import { describe, expect, it } from 'vitest';
-import { HedgerowError, memory, type OpenOptions, open } from '../../src/index.js';
-import { table } from '../../src/store/tables/index.js';
+import { HedgerowError, memory, type OpenOptions, open, table } from '../../src/index.js';
 import { failure } from '../support/models/store-model.js';
 
 interface Issue {

@@ -1,5 +1,7 @@
 /** Types of migrating.mjs. */
-import type { Define, Table } from '../../src/store/tables/index.js';
+
+import type { Table } from '../../src/index.js';
+import type { Define } from '../../src/store/tables/define.js';
 
 export interface OldIssue {
   id: string;

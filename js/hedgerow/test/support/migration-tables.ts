@@ -1,9 +1,8 @@
 /** A table of tasks in three versions, and calls that open stores of them. */
 
 import { afterEach } from 'vitest';
-import { open, type Storage } from '../../src/index.js';
-import type { MigrationCalls } from '../../src/store/tables/index.js';
-import { table } from '../../src/store/tables/index.js';
+import { open, type Storage, table } from '../../src/index.js';
+import type { MigrationCalls } from '../../src/store/tables/migrate/migration-registry.js';
 
 export interface TaskV1 {
   id: string;

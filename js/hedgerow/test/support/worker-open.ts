@@ -1,8 +1,8 @@
 /** `open` for suites that run over a store in a worker. */
 import type { OpenOptions } from '../../src/index.js';
 import { Store } from '../../src/store/store.js';
-import { serve } from '../../src/worker/host.js';
 import { connect } from '../../src/worker/index.js';
+import { serve } from '../../src/worker/serve.js';
 import { opened, wire } from './doubles/worker-wire.js';
 
 type Opening = (name: string, options: OpenOptions, open: typeof Store.open) => Promise<Store>;

@@ -1,7 +1,6 @@
 /** The tables of the app that the other files use. This code does not run: these files are only compiled. */
 
-import { memory, open } from 'hedgerow';
-import { table } from 'hedgerow/tables';
+import { memory, open, table } from 'hedgerow';
 
 /** A branded string, as apps have for keys. */
 export type IssueId = string & { readonly of: 'issue' };

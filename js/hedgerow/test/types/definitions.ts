@@ -1,6 +1,6 @@
 /** The members that a definition of a table may have. */
 
-import { table, type Values } from 'hedgerow/tables';
+import { table, type Values } from 'hedgerow';
 import type { Issue, Step } from './app.js';
 
 table<Issue>()({ key: 'id' });

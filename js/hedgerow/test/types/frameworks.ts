@@ -4,10 +4,14 @@
 
 import type { Signal } from '@angular/core';
 import { expectTypeOf } from 'expect-type';
-import type { SecondaryKey } from 'hedgerow';
+import {
+  type LiveCountState,
+  type LiveRowState,
+  type LiveState,
+  liveRow,
+  type SecondaryKey,
+} from 'hedgerow';
 import { injectLive, injectLiveCount, injectLiveRow, type Within } from 'hedgerow/angular';
-import type { LiveCountState, LiveRowState, LiveState } from 'hedgerow/live';
-import { liveRow } from 'hedgerow/live';
 import * as react from 'hedgerow/react';
 import * as solid from 'hedgerow/solid';
 import * as svelte from 'hedgerow/svelte';

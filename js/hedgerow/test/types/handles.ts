@@ -1,9 +1,19 @@
 /** Tables on all handles: stores, branches, snapshots and transactions. */
 
 import { expectTypeOf } from 'expect-type';
-import { type Change, memory, open, type Snapshot, type Store, type Transaction } from 'hedgerow';
-import { live } from 'hedgerow/live';
-import type { InputOf, KeyOf, RowOf, StoreWith } from 'hedgerow/tables';
+import {
+  type Change,
+  type InputOf,
+  type KeyOf,
+  live,
+  memory,
+  open,
+  type RowOf,
+  type Snapshot,
+  type Store,
+  type StoreWith,
+  type Transaction,
+} from 'hedgerow';
 import {
   db,
   type Issue,

@@ -1,7 +1,7 @@
 /** Conditions, orders and results of queries. */
 
 import { expectTypeOf } from 'expect-type';
-import type { Query } from 'hedgerow/tables';
+import type { Query } from 'hedgerow';
 import { db, type Issue, id, issue, type Meeting, type Step, type Visit } from './app.js';
 
 // Right calls.

@@ -2,8 +2,7 @@
 
 import { type } from 'arktype';
 import { expectTypeOf } from 'expect-type';
-import { memory, open } from 'hedgerow';
-import { type InputOf, type RowOf, table } from 'hedgerow/tables';
+import { type InputOf, memory, open, type RowOf, table } from 'hedgerow';
 import * as v from 'valibot';
 import { z } from 'zod';
 

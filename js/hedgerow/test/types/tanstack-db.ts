@@ -2,8 +2,7 @@
 
 import { hedgerowCollectionOptions, hedgerowPersistence } from '@hedgerow/tanstack-db';
 import { createCollection, createLiveQueryCollection, createTransaction, eq } from '@tanstack/db';
-import { open } from 'hedgerow';
-import { table } from 'hedgerow/tables';
+import { open, table } from 'hedgerow';
 
 interface Issue {
   id: string;

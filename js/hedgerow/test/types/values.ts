@@ -1,6 +1,6 @@
 /** Rows that JSON does not keep need `values`; the types of TypeScript find them as far as they can. */
 
-import { table, type Values } from 'hedgerow/tables';
+import { table, type Values } from 'hedgerow';
 import type { Meeting } from './app.js';
 
 type Id = { id: string };

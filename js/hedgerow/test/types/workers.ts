@@ -1,10 +1,8 @@
 /** Handles of a store in a worker: they have the types of the store, except the members that do not cross. */
 
 import { expectTypeOf } from 'expect-type';
-import { verifyProof } from 'hedgerow';
-import { live, liveRow } from 'hedgerow/live';
-import { connect, type RemoteStore } from 'hedgerow/worker';
-import { serve } from 'hedgerow/worker-host';
+import { live, liveRow, verifyProof } from 'hedgerow';
+import { connect, type RemoteStore, serve } from 'hedgerow/worker';
 import {
   type db as here,
   type Issue,

@@ -1,6 +1,6 @@
 /** Calls of a store in a worker: their messages, parts and backpressure, and the refused ones. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { HedgerowError } from '../../src/worker/index.js';
+import { HedgerowError } from '../../src/index.js';
 import { PART_BYTES, PART_MEMBERS, PARTS_AHEAD } from '../../src/worker/protocol.js';
 import { closeAll } from '../support/doubles/worker-wire.js';
 import { ofKind } from '../support/error-kind.js';

@@ -1,8 +1,6 @@
 /** Messages that a page of ours never sends do no harm, and reach only the calls of a store. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open } from '../../src/index.js';
-import { table } from '../../src/store/tables/index.js';
-import { serve } from '../../src/worker/host.js';
+import { memory, open, table } from '../../src/index.js';
 import {
   type ArgumentRef,
   CALL,
@@ -16,6 +14,7 @@ import {
   RUN,
   STOP,
 } from '../../src/worker/protocol.js';
+import { serve } from '../../src/worker/serve.js';
 import { closeAll, opened, wire } from '../support/doubles/worker-wire.js';
 
 afterEach(closeAll);

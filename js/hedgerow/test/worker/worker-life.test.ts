@@ -1,12 +1,12 @@
 /** The beginning and end of connections: pages and workers that go, and their leftovers. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { localLocks } from '../../src/base/locks.js';
-import { memory, open, type Store } from '../../src/index.js';
+import { memory, open, type Store, table } from '../../src/index.js';
 import { live } from '../../src/live/index.js';
-import { table } from '../../src/store/tables/index.js';
-import { serve } from '../../src/worker/host.js';
-import { connect, HedgerowError, type RemoteStore } from '../../src/worker/index.js';
+import { HedgerowError } from '../../src/index.js';
+import { connect, type RemoteStore } from '../../src/worker/index.js';
 import { HELLO, PROTOCOL, REFUSED } from '../../src/worker/protocol.js';
+import { serve } from '../../src/worker/serve.js';
 import { closeAll, opened, relay, wire } from '../support/doubles/worker-wire.js';
 import { kindOf, ofKind } from '../support/error-kind.js';
 import { until, world } from '../support/worlds/worker-world.js';

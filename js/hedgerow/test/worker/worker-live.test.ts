@@ -1,12 +1,11 @@
 /** Live queries over a store in a worker. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open } from '../../src/index.js';
+import { memory, open, table } from '../../src/index.js';
 import { ObservedQuery, ROW, ROWS } from '../../src/live/frameworks/observed-query.js';
 import { live, liveCount, liveRow } from '../../src/live/index.js';
-import { table } from '../../src/store/tables/index.js';
-import { serve } from '../../src/worker/host.js';
 import { connect } from '../../src/worker/index.js';
 import { PART } from '../../src/worker/protocol.js';
+import { serve } from '../../src/worker/serve.js';
 import { closeAll, opened, relay } from '../support/doubles/worker-wire.js';
 import { ofKind } from '../support/error-kind.js';
 import { forSeeds } from '../support/property.js';

@@ -4,8 +4,8 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, it } from 'vitest';
 import { memory, open } from '../../src/index.js';
 import { live } from '../../src/live/index.js';
-import { serve } from '../../src/worker/host.js';
 import { connect } from '../../src/worker/index.js';
+import { serve } from '../../src/worker/serve.js';
 import { closeAll, opened, wire } from '../support/doubles/worker-wire.js';
 import { until } from '../support/worlds/worker-world.js';
 

@@ -1,6 +1,6 @@
 /** The namespaces of a store in a worker, and `table(name)`. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { table } from '../../src/store/tables/index.js';
+import { table } from '../../src/index.js';
 import { closeAll } from '../support/doubles/worker-wire.js';
 import { failure } from '../support/models/store-model.js';
 import { until, world } from '../support/worlds/worker-world.js';

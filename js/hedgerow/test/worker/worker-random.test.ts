@@ -1,7 +1,6 @@
 /** Random calls give the same in a worker as in a page, and lead to the same root. */
 import { afterEach, expect, it } from 'vitest';
-import { memory, open } from '../../src/index.js';
-import { table } from '../../src/store/tables/index.js';
+import { memory, open, table } from '../../src/index.js';
 import type { RemoteStore } from '../../src/worker/index.js';
 import { closeAll, opened } from '../support/doubles/worker-wire.js';
 import { kindOf } from '../support/error-kind.js';

@@ -1,10 +1,9 @@
 /** Values of a page that are no plain data: a store in a worker keeps or refuses the same as a store in the page. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { reactive, readonly } from 'vue';
-import { HedgerowError, memory, open } from '../../src/index.js';
-import { table } from '../../src/store/tables/index.js';
-import { serve } from '../../src/worker/host.js';
+import { HedgerowError, memory, open, table } from '../../src/index.js';
 import { connect } from '../../src/worker/index.js';
+import { serve } from '../../src/worker/serve.js';
 import { closeAll, opened, wire } from '../support/doubles/worker-wire.js';
 import { kindOf } from '../support/error-kind.js';
 import { revoked } from '../support/hostile-values.js';

@@ -3,9 +3,8 @@
  * `docs/format.md`, so the public call `prove` suffices.
  */
 
-import type { IndexDefinition } from 'hedgerow';
-import { decodeKey } from 'hedgerow/keys';
-import { HedgerowError, indexOf, type Reader } from 'hedgerow/kit';
+import { decodeKey } from 'hedgerow';
+import { HedgerowError, type IndexDefinition, indexOf, type Reader } from 'hedgerow/kit';
 import { chunkOf } from './chunk-parser.js';
 
 /** One tree of a commit. */

@@ -4,7 +4,8 @@
  * core; this module shows which segments have them.
  */
 
-import type { SegmentPart, SegmentStore, Storage } from 'hedgerow';
+import type { Storage } from 'hedgerow';
+import type { SegmentPart, SegmentStore } from 'hedgerow/kit';
 import {
   BRANCH_REF,
   checkSignal,

@@ -1,6 +1,7 @@
 /** Parses a search: for a range of rows by their keys, or of the entries of an index. */
 
-import type { IndexRange, KeyRange, Scalar } from 'hedgerow';
+import type { KeyRange } from 'hedgerow';
+import type { IndexRange, Scalar } from 'hedgerow/kit';
 
 /** The order of rows: by their keys, or by the index of this name. */
 export type Order = string | undefined;

@@ -1,6 +1,7 @@
 /** The storage by which the inspector reads stores: it refuses all writes, also a handle's background work. */
 
-import type { SegmentStore, Storage } from 'hedgerow';
+import type { Storage } from 'hedgerow';
+import type { SegmentStore } from 'hedgerow/kit';
 import { HedgerowError, type Locks } from 'hedgerow/kit';
 
 const refuseWrite = async (): Promise<never> => {

@@ -1,6 +1,6 @@
-/** Loads the rows around the view, and counts all rows; `hedgerow/live` keeps both up to date. */
+/** Loads the rows around the view, and counts all rows; live queries keep both up to date. */
 
-import { type Live, type LiveCount, live, liveCount } from 'hedgerow/live';
+import { type Live, type LiveCount, live, liveCount } from 'hedgerow';
 import { type Order, parseSearch } from '../model/parse-row-search.js';
 import type { PanelContext } from './panel-types.js';
 

@@ -1,6 +1,6 @@
 /** Shows the value of one row live, edits it, and deletes the row. */
 
-import { type LiveRow, liveRow } from 'hedgerow/live';
+import { type LiveRow, liveRow } from 'hedgerow';
 import {
   countText,
   editableOf,

@@ -1,6 +1,7 @@
 /** Verifies all that the newest commit of a store reaches; shows the progress and each fault. */
 
-import { type ChunkFault, type Verification, type VerifyOptions, verifyStore } from 'hedgerow';
+import { type Verification, verifyStore } from 'hedgerow';
+import type { ChunkFault, VerifyOptions } from 'hedgerow/kit';
 import { readOnly } from '../model/read-only-storage.js';
 import type { StoreLocation } from '../model/store-session.js';
 import { countText, shortRoot, sizeText } from '../model/value-text.js';

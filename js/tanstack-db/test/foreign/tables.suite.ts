@@ -1,8 +1,7 @@
 /** The end-to-end suites of TanStack DB on tables of Hedgerow. */
 import { createCollection } from '@tanstack/db';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { memory, open } from '../../../hedgerow/src/index.js';
-import { table } from '../../../hedgerow/src/store/tables/index.js';
+import { memory, open, table } from '../../../hedgerow/src/index.js';
 import { hedgerowCollectionOptions } from '../../src/index.js';
 import { e2eConfig } from './e2e-config.js';
 import { generateSeedData, runSuites } from './suites.js';

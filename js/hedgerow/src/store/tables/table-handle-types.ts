@@ -36,7 +36,7 @@ import type {
   Tables,
 } from './types.js';
 
-/** An argument of `live` of `hedgerow/live`. */
+/** An argument of `live`. */
 export interface Showable<Row, Db = Store> {
   /** Returns the source for `live`. */
   source(): {

@@ -1,11 +1,11 @@
-/** Mirrors of live queries in a worker, for the live queries of `hedgerow/live` in the page. */
+/** Mirrors of live queries in a worker, for the live queries of the page. */
 import { later } from '../../base/timeout.js';
 import type { LiveFollower, LiveSource, LiveStatus } from '../../live/types.js';
 import type { StatePatch } from '../host/live-query-sender.js';
 import type { Call } from '../protocol.js';
 import type { WorkerLink } from './worker-link.js';
 
-/** Milliseconds for which a mirror stays up to date without listeners, as in `hedgerow/live`. */
+/** Milliseconds for which a mirror stays up to date without listeners, as in the page. */
 const LINGER_MS = 1000;
 
 type StateOf<State> = (rows: readonly never[], told: LiveStatus, number?: number) => State;

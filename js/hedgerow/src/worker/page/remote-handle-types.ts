@@ -1,24 +1,26 @@
 /** Types of the handles of a store in a worker: calls of a store and its tables, except for parts that cannot cross. */
 
 import type { BranchOptions } from '../../engine/branches/branches.js';
+import type { PreviewOptions } from '../../engine/branches/merge.js';
+import type { RevertResult } from '../../engine/branches/revert.js';
+import type { SumTree } from '../../engine/sums/sum-tree.js';
 import type {
   CommitOptions,
   CommitResult,
-  ExportOptions,
+  TransactionOptions,
+} from '../../engine/transaction/run.js';
+import type { ExportOptions } from '../../engine/transfer/export.js';
+import type {
   MergeOptions,
   MergePreview,
   MergeResult,
-  PreviewOptions,
-  RevertResult,
   Snapshot,
   Store,
-  StoreBranches,
-  StoreHistory,
-  SumTree,
   Transaction,
-  TransactionOptions,
 } from '../../index.js';
 import type { RemoteHandle } from '../../live/types.js';
+import type { StoreBranches } from '../../store/store-branches.js';
+import type { StoreHistory } from '../../store/store-history.js';
 import type {
   DeleteCalls,
   QueryCalls,

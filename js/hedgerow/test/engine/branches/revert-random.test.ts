@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { turn } from '../../../src/base/scheduler.js';
-import { type CommitResult, memory, open, type Store } from '../../../src/index.js';
+import type { CommitResult } from '../../../src/engine/transaction/run.js';
+import { memory, open, type Store } from '../../../src/index.js';
 import { all, expectSame, sorted } from '../../support/models/store-model.js';
 import { type BeginStep, forSeeds, hasAllSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';

@@ -1,7 +1,8 @@
 /** The sizes of levels, unpacked and stored, equal a walk over the chunks in storage. */
 import { describe, expect, it } from 'vitest';
 import { type Chunk, chunkOf } from '../../../../inspector/src/model/chunk-parser.js';
-import { type LevelStats, memory, open } from '../../../src/index.js';
+import type { LevelStats } from '../../../src/engine/read/store-stats.js';
+import { memory, open } from '../../../src/index.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
 import type { Entry } from '../../support/models/store-model.js';
 import { noise } from '../../support/noise.js';

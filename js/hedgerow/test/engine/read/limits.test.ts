@@ -1,6 +1,7 @@
 /** `limit` is a whole number and means the same in all calls. */
 import { describe, expect, it } from 'vitest';
-import { memory, open, type Rows, type Store, type Transaction } from '../../../src/index.js';
+import type { Rows } from '../../../src/engine/read/scan.js';
+import { memory, open, type Store, type Transaction } from '../../../src/index.js';
 import { type Entry, failure } from '../../support/models/store-model.js';
 
 const ROWS = Array.from({ length: 9 }, (_, at): Entry => [`k${at}`, { n: at }]);

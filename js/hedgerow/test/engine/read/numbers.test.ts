@@ -1,16 +1,8 @@
 /** The numbers of rows and of entries, and scans after a number, compared with sorted arrays. */
 import { describe, expect, it } from 'vitest';
-import {
-  type EntryPosition,
-  type IndexOrderOptions,
-  memory,
-  type OrderOptions,
-  open,
-  type SecondaryKey,
-  type Snapshot,
-  type Store,
-  type Transaction,
-} from '../../../src/index.js';
+import type { EntryPosition, SecondaryKey } from '../../../src/core/indexes/index-entries.js';
+import type { IndexOrderOptions, OrderOptions } from '../../../src/engine/read/rank-options.js';
+import { memory, open, type Snapshot, type Store, type Transaction } from '../../../src/index.js';
 import { type IndexedEntry, rankOf } from '../../support/models/index-model.js';
 import {
   choosePalette,

@@ -1,7 +1,8 @@
 /** Proofs as users make and verify them; `crate/tests/proof.rs` and `forged.rs` try them in depth. */
 import '../../support/trapping.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type KeyRange, memory, open, type Store, verifyProof } from '../../../src/index.js';
+import { type KeyRange, memory, open, type Store } from '../../../src/index.js';
+import { verifyProof } from '../../../src/store/verify-row-proof.js';
 import {
   type Entry,
   expectSame,

@@ -3,12 +3,12 @@
  * and a branch, and of a transaction with any edits of its own.
  */
 import { it } from 'vitest';
+import type { Rows } from '../../../src/engine/read/scan.js';
+import type { IndexScanOptions } from '../../../src/engine/read/scan-options.js';
 import {
   type IndexDefinitions,
-  type IndexScanOptions,
   memory,
   open,
-  type Rows,
   type ScanOptions,
   type Store,
   type Transaction,

@@ -1,5 +1,5 @@
 /** The workloads of stores with sum trees in fault sweeps. */
-import type { SumItem } from '../../../src/index.js';
+import type { SumItem } from '../../../src/core/sum-tree-types.js';
 import { type Operation, rows as rowsOf, slowly } from '../../support/fault-workloads.js';
 import type { Entry } from '../../support/models/store-model.js';
 import { sha256 } from '../../support/models/sum-reference.js';

@@ -1,6 +1,7 @@
 /** Linear memory that cannot grow during work on sum trees: only that call fails. */
 import { expect, it } from 'vitest';
-import { memory, open, type Store, type SumItem } from '../../../src/index.js';
+import type { SumItem } from '../../../src/core/sum-tree-types.js';
+import { memory, open, type Store } from '../../../src/index.js';
 import { all, failure, within } from '../../support/models/store-model.js';
 import { isDeep } from '../../support/property.js';
 import { random } from '../../support/random.js';

@@ -1,5 +1,7 @@
 /** Leaves, rows that a sum tree follows, and the sums in a store. */
-import type { Store, SumItem } from '../../../src/index.js';
+
+import type { SumItem } from '../../../src/core/sum-tree-types.js';
+import type { Store } from '../../../src/index.js';
 import { kindOf } from '../../support/error-kind.js';
 import { hex } from '../../support/models/sum-reference.js';
 

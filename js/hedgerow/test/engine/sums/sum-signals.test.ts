@@ -1,7 +1,8 @@
 /** Changes of sum trees in progress: signals, closing, slices and progress reports. */
 import { describe, expect, it, vi } from 'vitest';
 import { turn } from '../../../src/base/scheduler.js';
-import { memory, open, type SumItem } from '../../../src/index.js';
+import type { SumItem } from '../../../src/core/sum-tree-types.js';
+import { memory, open } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
 import { failure, SOON, within } from '../../support/models/store-model.js';
 import { isDeep, sampled } from '../../support/property.js';

@@ -6,7 +6,8 @@ import {
   verifySumProof,
   verifySumProofs,
 } from '../../../src/core/sum-proof/index.js';
-import { memory, open, type SumTree } from '../../../src/index.js';
+import type { SumTree } from '../../../src/engine/sums/sum-tree.js';
+import { memory, open } from '../../../src/index.js';
 import { failure } from '../../support/models/store-model.js';
 import {
   bytes,

@@ -1,12 +1,11 @@
 /** A transaction rejects when its function does not await a call: no call is lost silently. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { Transaction } from '../../../src/engine/transaction/transaction.js';
-import { memory, open } from '../../../src/index.js';
-import { table } from '../../../src/store/tables/index.js';
+import { memory, open, table } from '../../../src/index.js';
 import { TxTable } from '../../../src/store/tables/tx-table.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
-import { serve } from '../../../src/worker/host.js';
 import { connect } from '../../../src/worker/index.js';
+import { serve } from '../../../src/worker/serve.js';
 import { json, ServerDouble } from '../../support/doubles/mutators-server.js';
 import { closeAll, opened, wire } from '../../support/doubles/worker-wire.js';
 import { failure } from '../../support/models/store-model.js';

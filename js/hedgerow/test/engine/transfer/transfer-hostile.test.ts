@@ -1,7 +1,7 @@
 /** A damaged or forged export is refused, and no handle sees any of it. */
 import { describe, expect, it } from 'vitest';
+import type { ErrorKind } from '../../../src/base/errors.js';
 import {
-  type ErrorKind,
   HedgerowError,
   importStore,
   memory,

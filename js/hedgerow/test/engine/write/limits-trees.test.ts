@@ -1,5 +1,6 @@
 /** Limits of trees: their number in a commit, their names and definitions, and leaves of sum trees. */
 import { describe, expect, it } from 'vitest';
+import type { ErrorKind } from '../../../src/base/errors.js';
 import {
   MAX_COLUMNS,
   MAX_DEFINITION_BYTES,
@@ -9,7 +10,6 @@ import {
   MAX_TREES,
 } from '../../../src/base/limits.js';
 import {
-  type ErrorKind,
   type HedgerowError,
   importStore,
   memory,

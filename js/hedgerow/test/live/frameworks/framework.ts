@@ -1,7 +1,6 @@
 /** The tests' view of a framework, and the contents that its components show. */
-import { memory, open, type Store } from '../../../src/index.js';
+import { memory, open, type Store, table } from '../../../src/index.js';
 import type { LiveQuery, LiveStatus, Watchable } from '../../../src/live/types.js';
-import { table } from '../../../src/store/tables/index.js';
 import type { Entry } from '../../support/models/store-model.js';
 
 /** The calls of an entry. */

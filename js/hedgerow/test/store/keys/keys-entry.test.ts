@@ -1,4 +1,4 @@
-/** `hedgerow/keys`: keys that are lists of values. */
+/** Keys that are lists of values. */
 import { describe, expect, it } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import { decodeKey, encodeKey, keyRange, type Scalar } from '../../../src/store/keys/index.js';

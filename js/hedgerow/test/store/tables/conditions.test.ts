@@ -1,10 +1,9 @@
 /** A given condition counts: `undefined` or an empty text never means all rows. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open } from '../../../src/index.js';
+import { memory, open, table } from '../../../src/index.js';
 import { live, liveCount } from '../../../src/live/index.js';
-import { table } from '../../../src/store/tables/index.js';
-import { serve } from '../../../src/worker/host.js';
 import { connect } from '../../../src/worker/index.js';
+import { serve } from '../../../src/worker/serve.js';
 import { closeAll, opened, wire } from '../../support/doubles/worker-wire.js';
 import { ofKind } from '../../support/error-kind.js';
 import { refused } from './tables-refusing.js';

@@ -1,7 +1,6 @@
 /** The changes of a draft in the rows of one table, in the form of the app. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { memory, open } from '../../../src/index.js';
-import { table } from '../../../src/store/tables/index.js';
+import { memory, open, table } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 import { closing } from '../../support/migration-tables.js';
 

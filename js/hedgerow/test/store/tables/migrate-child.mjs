@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs';
 import { sqlite } from '@hedgerow/sqlite';
 import { open } from 'hedgerow';
-import { table } from '../../../dist/store/tables/index.js';
+import { table } from '../../../dist/index.js';
 import { newIssues } from '../../support/migrating.mjs';
 
 const [, , location] = process.argv;

@@ -1,8 +1,7 @@
 /** Lists by an index whose columns a migration leaves alone: they work while it runs. */
 import { describe, expect, it } from 'vitest';
-import { memory, open } from '../../../src/index.js';
+import { memory, open, table } from '../../../src/index.js';
 import { live } from '../../../src/live/index.js';
-import { table } from '../../../src/store/tables/index.js';
 import { ofKind } from '../../support/error-kind.js';
 import {
   closing,

@@ -1,8 +1,8 @@
 /** Refused rows: they stay, are reported, and block no call; and dry runs. */
 
 import { describe, expect, it } from 'vitest';
-import { memory, open } from '../../../src/index.js';
-import { type StandardSchema, table } from '../../../src/store/tables/index.js';
+import { memory, open, table } from '../../../src/index.js';
+import type { StandardSchema } from '../../../src/store/tables/standard-schema.js';
 import { ofKind } from '../../support/error-kind.js';
 import {
   closing,

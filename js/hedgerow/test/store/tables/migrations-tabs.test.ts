@@ -1,8 +1,8 @@
 /** Migrations with other handles: of the same version, of older ones, on branches; closing; and storage that fails. */
 
 import { describe, expect, it, vi } from 'vitest';
+import type { MigrationProgress } from '../../../src/index.js';
 import { HedgerowError, memory, open } from '../../../src/index.js';
-import type { MigrationProgress } from '../../../src/store/tables/index.js';
 import { Migrations } from '../../../src/store/tables/migrate/migration-registry.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
 import { kindOf, ofKind } from '../../support/error-kind.js';

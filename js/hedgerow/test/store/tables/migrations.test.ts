@@ -1,8 +1,7 @@
 /** Migrations of tables by one handle: the new rows, reads in between, and rows that are refused. */
 
 import { describe, expect, it, vi } from 'vitest';
-import { memory, open } from '../../../src/index.js';
-import { type MigrationProgress, table } from '../../../src/store/tables/index.js';
+import { type MigrationProgress, memory, open, table } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 import {
   closing,

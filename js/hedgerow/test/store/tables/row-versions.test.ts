@@ -1,7 +1,6 @@
 /** A row that states its version by `~v` means the same on each way into a table, and makes no list fail. */
 import { describe, expect, it } from 'vitest';
-import { type HedgerowError, memory, open } from '../../../src/index.js';
-import { table } from '../../../src/store/tables/index.js';
+import { type HedgerowError, memory, open, table } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 import { closing } from '../../support/migration-tables.js';
 

@@ -1,8 +1,8 @@
 /** Bytes that JavaScript cuts into rows, for tables that change rows on their way in: as the core cuts them. */
 import { describe, expect, it } from 'vitest';
-import { type HedgerowError, memory, open } from '../../../src/index.js';
-import { type StandardSchema, table } from '../../../src/store/tables/index.js';
+import { type HedgerowError, memory, open, table } from '../../../src/index.js';
 import { JsonRowSplitter } from '../../../src/store/tables/json-row-splitter.js';
+import type { StandardSchema } from '../../../src/store/tables/standard-schema.js';
 import { kindOf } from '../../support/error-kind.js';
 import { forSeeds, hasAllSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';

@@ -1,7 +1,6 @@
 /** Code that tables load late runs late, or not at all. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { memory, open } from '../../../src/index.js';
-import { table } from '../../../src/store/tables/index.js';
+import { memory, open, table } from '../../../src/index.js';
 import { rest } from '../../support/watching.js';
 
 /** The import of the code of filters waits for this. */

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { memory, open } from '../../../src/index.js';
-import { table } from '../../../src/store/tables/index.js';
+import { memory, open, table } from '../../../src/index.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
 
 interface Issue {

@@ -1,7 +1,7 @@
 /** Random tables, rows, edits and queries, against a plain list of rows. */
 import { expect, it } from 'vitest';
-import { memory, open, type Store } from '../../../src/index.js';
-import { type StandardSchema, table } from '../../../src/store/tables/index.js';
+import { memory, open, type Store, table } from '../../../src/index.js';
+import type { StandardSchema } from '../../../src/store/tables/standard-schema.js';
 import { ofKind } from '../../support/error-kind.js';
 import { SOON } from '../../support/models/store-model.js';
 import {

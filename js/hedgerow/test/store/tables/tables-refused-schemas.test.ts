@@ -1,6 +1,6 @@
 /** Schemas that tables refuse, and rows that schemas refuse. */
 import { describe, expect, it } from 'vitest';
-import type { StandardSchema } from '../../../src/store/tables/index.js';
+import type { StandardSchema } from '../../../src/store/tables/standard-schema.js';
 import { kindOf } from '../../support/error-kind.js';
 import { type Any, define, named, type Row, refused, store } from './tables-refusing.js';
 

@@ -1,7 +1,6 @@
 /** Tables whose calls are refused, and their errors. */
 import { afterEach, expect } from 'vitest';
-import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
-import { table } from '../../../src/store/tables/index.js';
+import { HedgerowError, memory, open, type Store, table } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 
 export type Row = Record<string, unknown>;

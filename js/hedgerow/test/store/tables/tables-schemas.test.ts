@@ -3,8 +3,7 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
-import { table } from '../../../src/store/tables/index.js';
+import { HedgerowError, memory, open, type Store, table } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 
 const opened: Store[] = [];

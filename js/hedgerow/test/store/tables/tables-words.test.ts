@@ -1,7 +1,6 @@
 /** Random queries by words, against the words of each row. */
 import { describe, expect, it } from 'vitest';
-import { memory, open } from '../../../src/index.js';
-import { table } from '../../../src/store/tables/index.js';
+import { memory, open, table } from '../../../src/index.js';
 import { modelWords } from '../../support/models/index-model.js';
 import { forSeeds, hasAllSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open } from '../../../src/index.js';
-import { table } from '../../../src/store/tables/index.js';
+import { memory, open, table } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 
 interface Issue {

@@ -2,9 +2,8 @@
  * A row that a table cannot read is named by table and key, and holds back no other, neither in a watch nor in a list.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type HedgerowError, memory, open, type Store } from '../../../src/index.js';
+import { type HedgerowError, memory, open, type Store, table } from '../../../src/index.js';
 import { live, liveCount, liveRow } from '../../../src/live/index.js';
-import { table } from '../../../src/store/tables/index.js';
 import { ofKind } from '../../support/error-kind.js';
 
 const opened: Store[] = [];

@@ -1,15 +1,9 @@
 /** The effects of definitions on rows: a model of indexes, of sum trees that follow rows, and of the rules of these. */
 import { expect } from 'vitest';
-import {
-  type IndexDefinitions,
-  memory,
-  open,
-  type Store,
-  type SumDefinition,
-  type SumDefinitions,
-  type SumRoot,
-  type SumTree,
-} from '../../../src/index.js';
+import type { SumDefinition, SumDefinitions } from '../../../src/core/sum-tree-definition.js';
+import type { SumRoot } from '../../../src/core/sum-tree-types.js';
+import type { SumTree } from '../../../src/engine/sums/sum-tree.js';
+import { type IndexDefinitions, memory, open, type Store } from '../../../src/index.js';
 import type { Random } from '../random.js';
 import { until } from '../watching.js';
 import { entriesOfRows } from './index-model.js';

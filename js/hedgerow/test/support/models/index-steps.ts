@@ -1,10 +1,8 @@
 /** Random steps of a transaction that reads by index, and a model of their results. */
-import type {
-  EntryPosition,
-  IndexDefinitions,
-  IndexOrderOptions,
-  Transaction,
-} from '../../../src/index.js';
+
+import type { EntryPosition } from '../../../src/core/indexes/index-entries.js';
+import type { IndexOrderOptions } from '../../../src/engine/read/rank-options.js';
+import type { IndexDefinitions, Transaction } from '../../../src/index.js';
 import { stepFault } from '../property.js';
 import { type Random, random } from '../random.js';
 import { type IndexedEntry, rankOf } from './index-model.js';

@@ -1,11 +1,10 @@
 /** Random rows, definitions of indexes and their ranges, and a model of the entries. */
-import type {
-  EntryPosition,
-  IndexDefinition,
-  IndexDefinitions,
-  IndexScanOptions,
-  Scalar,
-} from '../../../src/index.js';
+
+import type { IndexDefinition } from '../../../src/core/indexes/definition.js';
+import type { EntryPosition } from '../../../src/core/indexes/index-entries.js';
+import type { Scalar } from '../../../src/core/indexes/scalar.js';
+import type { IndexScanOptions } from '../../../src/engine/read/scan-options.js';
+import type { IndexDefinitions } from '../../../src/index.js';
 import type { Random } from '../random.js';
 import { columnsOf, entriesOfRows, type IndexedEntry, selectEntries } from './index-model.js';
 import { sorted } from './store-model.js';

@@ -1,14 +1,8 @@
 /** The expected content of a store: a plain sorted array, and simple reads of it. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import {
-  type ErrorKind,
-  HedgerowError,
-  memory,
-  open,
-  type ScanOptions,
-  type Store,
-} from '../../../src/index.js';
+import type { ErrorKind } from '../../../src/base/errors.js';
+import { HedgerowError, memory, open, type ScanOptions, type Store } from '../../../src/index.js';
 import { ofKind } from '../error-kind.js';
 
 export type Entry = [key: string, value: unknown];

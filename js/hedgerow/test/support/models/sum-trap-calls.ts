@@ -1,5 +1,7 @@
 /** Random calls on sum trees, any of which may fail, and a model of the store after them. */
-import type { Store, SumLeaf } from '../../../src/index.js';
+
+import type { SumLeaf } from '../../../src/core/sum-tree-types.js';
+import type { Store } from '../../../src/index.js';
 import type { Random } from '../random.js';
 import { hex, sha256 } from './sum-reference.js';
 

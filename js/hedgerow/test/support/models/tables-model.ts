@@ -1,5 +1,5 @@
 /** A model of a table: a list of rows, which queries filter and sort by their own code. */
-import type { Scalar } from '../../../src/index.js';
+import type { Scalar } from '../../../src/core/indexes/scalar.js';
 import { comparePositions, entriesOfRows, type IndexedEntry } from './index-model.js';
 import { compareKeys } from './store-model.js';
 

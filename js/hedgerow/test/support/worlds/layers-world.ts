@@ -4,9 +4,8 @@
  */
 
 import { expect } from 'vitest';
-import { open, type Store } from '../../../src/index.js';
+import { open, type RowChange, type Store, table } from '../../../src/index.js';
 import { type Live, type LiveCount, live, liveCount } from '../../../src/live/index.js';
-import { type RowChange, table } from '../../../src/store/tables/index.js';
 import { type MutatorConnection, mutators } from '../../../src/sync/mutators/index.js';
 import { kindOf } from '../error-kind.js';
 import type { Random } from '../random.js';

@@ -1,7 +1,6 @@
 /** A remote with many rows, and devices that read some of them: for the tests of lazy clones. */
 import { hex } from '../../../src/base/hex.js';
 import {
-  type CloneOptions,
   clone,
   HedgerowError,
   memory,
@@ -9,6 +8,7 @@ import {
   type Storage,
   type Store,
 } from '../../../src/index.js';
+import type { CloneOptions } from '../../../src/store/clone-from-remote.js';
 import type { BucketConnection, BucketOptions } from '../../../src/sync/index.js';
 import { bucket } from '../../../src/sync/link/bucket.js';
 import { memoryRemote, type Remote } from '../../../src/sync/remote/index.js';

@@ -1,14 +1,8 @@
 /** The devices of the simulation of lazy clones, their actions, and the rows that they must read. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
-import {
-  clone,
-  type Encryption,
-  HedgerowError,
-  memory,
-  type Storage,
-  type Store,
-} from '../../../src/index.js';
+import { clone, HedgerowError, memory, type Storage, type Store } from '../../../src/index.js';
+import type { Encryption } from '../../../src/storage/segment-store.js';
 import { atRest } from '../../../src/sync/encryption/index.js';
 import type { BucketConnection } from '../../../src/sync/index.js';
 import { bucket } from '../../../src/sync/link/bucket.js';

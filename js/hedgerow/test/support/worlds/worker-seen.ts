@@ -1,9 +1,8 @@
 /** A store in a worker whose messages a test can see. */
-import { memory, open } from '../../../src/index.js';
-import { table } from '../../../src/store/tables/index.js';
-import { serve } from '../../../src/worker/host.js';
+import { memory, open, table } from '../../../src/index.js';
 import { connect } from '../../../src/worker/index.js';
 import { PART } from '../../../src/worker/protocol.js';
+import { serve } from '../../../src/worker/serve.js';
 import { opened, relay } from '../doubles/worker-wire.js';
 
 export interface Issue {

@@ -1,8 +1,8 @@
 /** A store in a worker, and pages of it: both ends of message channels in one process. */
 import { memory, type OpenOptions, open, type Store } from '../../../src/index.js';
-import type { Tables } from '../../../src/store/tables/index.js';
-import { type ServeOptions, serve, type WorkerService } from '../../../src/worker/host.js';
+import type { Tables } from '../../../src/store/tables/types.js';
 import { type ConnectOptions, connect, type RemoteStore } from '../../../src/worker/index.js';
+import { type ServeOptions, serve, type WorkerService } from '../../../src/worker/serve.js';
 import { opened, wire } from '../doubles/worker-wire.js';
 
 export { closeAll, wire } from '../doubles/worker-wire.js';

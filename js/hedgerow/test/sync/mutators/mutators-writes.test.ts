@@ -1,8 +1,7 @@
 /** A bound branch has one writer: it refuses writes that the next pull would undo. */
 import { expect, it } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
-import { memory, open } from '../../../src/index.js';
-import { table } from '../../../src/store/tables/index.js';
+import { memory, open, table } from '../../../src/index.js';
 import { bucket } from '../../../src/sync/link/bucket.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
 import { memoryRemote } from '../../../src/sync/remote/index.js';

@@ -1,4 +1,4 @@
-/** `hedgerow/worker-host`: answers the pages that have their store in this worker. */
+/** Answers the pages that have their store in this worker. */
 
 import { checkHas, optionsOf } from '../base/check-options.js';
 import { HedgerowError, kindOfError } from '../base/errors.js';
