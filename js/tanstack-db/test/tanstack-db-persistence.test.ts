@@ -358,49 +358,6 @@ test('tabs that write at once end with the same rows', async () => {
   });
 });
 
-describe('a mutation of a tab whose collection has a transaction of another tab', () => {
-  /** Commits in another tab and in this one, at once or after the message has been handled; returns the messages. */
-  async function messagesOf(isHandled: boolean) {
-    const storage = { ...memory(), isShared: true };
-    const [db, other] = [await opened(storage), await opened(storage)];
-    const watch = vi.spyOn(db, 'watch').mockReturnValue(() => {});
-    const { coordinator, adapter } = hedgerowPersistence(db);
-    const messages: { changedRows: { value: Todo }[] }[] = [];
-    const stop = coordinator.subscribe('todos', ({ payload }) => messages.push(payload as never));
-    const report = watch.mock.calls[0]?.[1] as unknown as (changes: object[]) => Promise<void>;
-    const keys = async () =>
-      (await db.scan({ prefix: 'tanstack-db/' }).toArray()) as [string, object][];
-    const reported = new Set<string>();
-    /** Reports the transactions that were added to the log. */
-    const reportNew = async () => {
-      const logged = (await keys()).filter(([, value]) => 'txId' in value);
-      return report(
-        logged
-          .filter(([key]) => !reported.has(key) && reported.add(key))
-          .map(([key, newValue]) => ({ op: 'add', key, newValue })),
-      );
-    };
-    await hedgerowPersistence(other).adapter.applyCommittedTx('todos', tx([todo('a', 3)]));
-    await adapter.getStreamPosition('todos');
-    await reportNew();
-    if (isHandled) await rest(5);
-    const value = { ...todo('a', 37) };
-    const mutation = { mutationId: 'm', type: 'insert', key: 'a', value } as const;
-    await coordinator.requestApplyLocalMutations?.('todos', [mutation]);
-    await reportNew();
-    stop();
-    return messages.map(({ changedRows }) => changedRows.map(({ value }) => value.score));
-  }
-
-  test('is sent to it again if it may have been in front of that transaction', async () => {
-    expect(await messagesOf(false)).toEqual([[3], [37]]);
-  });
-
-  test('is not sent again after it', async () => {
-    expect(await messagesOf(true)).toEqual([[3], []]);
-  });
-});
-
 /** Returns a row without the members that TanStack DB adds. */
 function plain(row: Todo): Todo {
   const { id, title, score } = row;

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type * as newest from '@tanstack/db';
 import { persistedCollectionOptions } from '@tanstack/db-sqlite-persistence-core';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { memory, open, type Store } from '../../hedgerow/src/index.js';
 import { rest, until, watches } from '../../hedgerow/test/support/watching.js';
 import { hedgerowPersistence } from '../src/index.js';
@@ -217,6 +217,48 @@ test('commits that a collection may hear of after its own mutation are reported 
   await put('4');
   await until(() => told.length === 4);
   expect(told[3]).toMatchObject({ changedRows: [{ value: { title: '4' } }] });
+});
+
+describe('a mutation of a tab whose collection has a transaction of another tab', () => {
+  /** Commits in another tab and in this one, at once or after the message has been handled; returns the messages. */
+  async function messagesOf(isHandled: boolean) {
+    const [db, other] = await tabs();
+    const watch = vi.spyOn(db, 'watch').mockReturnValue(() => {});
+    const { coordinator, adapter } = hedgerowPersistence(db);
+    const messages: { changedRows: { value: Todo }[] }[] = [];
+    const stop = coordinator.subscribe('todos', ({ payload }) => messages.push(payload as never));
+    const report = watch.mock.calls[0]?.[1] as unknown as (changes: object[]) => Promise<void>;
+    const keys = async () =>
+      (await db.scan({ prefix: 'tanstack-db/' }).toArray()) as [string, object][];
+    const reported = new Set<string>();
+    /** Reports the transactions that were added to the log. */
+    const reportNew = async () => {
+      const logged = (await keys()).filter(([, value]) => 'txId' in value);
+      return report(
+        logged
+          .filter(([key]) => !reported.has(key) && reported.add(key))
+          .map(([key, newValue]) => ({ op: 'add', key, newValue })),
+      );
+    };
+    await hedgerowPersistence(other).adapter.applyCommittedTx('todos', tx(1, todo('a', 'theirs')));
+    await adapter.getStreamPosition('todos');
+    await reportNew();
+    if (isHandled) await rest(5);
+    const value = { ...todo('a', 'mine') };
+    const mutation = { mutationId: 'm', type: 'insert', key: 'a', value } as const;
+    await coordinator.requestApplyLocalMutations?.('todos', [mutation]);
+    await reportNew();
+    stop();
+    return messages.map(({ changedRows }) => changedRows.map(({ value }) => value.title));
+  }
+
+  test('is sent to it again if it may have been in front of that transaction', async () => {
+    expect(await messagesOf(false)).toEqual([['theirs'], ['mine']]);
+  });
+
+  test('is not sent again after it', async () => {
+    expect(await messagesOf(true)).toEqual([['theirs'], []]);
+  });
 });
 
 test('a collection shows the rows of the store after a reset, and goes on', async () => {

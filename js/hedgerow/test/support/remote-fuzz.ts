@@ -3,16 +3,10 @@
  * a decoder misbehaves. A decoder must accept the one encoding of each value and refuse all other bytes by a typed
  * error, without much memory.
  */
-import { getHeapStatistics } from 'node:v8';
-import { concatBytes, sameBytes } from '../../src/base/bytes.js';
-import { HedgerowError, kindOfError, type RemoteKind } from '../../src/base/errors.js';
+import { concatBytes } from '../../src/base/bytes.js';
+import type { RemoteKind } from '../../src/base/errors.js';
 import { PLAIN_SCOPE, type Scope } from '../../src/sync/remote/format/cipher-suite.js';
-import {
-  deflate,
-  type Inflate,
-  inflate,
-  inflateByStream,
-} from '../../src/sync/remote/format/deflate.js';
+import { deflate, type Inflate, inflate } from '../../src/sync/remote/format/deflate.js';
 import { decodeDeltaBody, wholeDeltaBody } from '../../src/sync/remote/format/delta-body.js';
 import { decodeDeltaObject, encodeDeltaObject } from '../../src/sync/remote/format/delta-object.js';
 import {
@@ -45,6 +39,7 @@ import {
 } from '../../src/sync/remote/format/repository-file.js';
 import { unwrapObject, wrapObject } from '../../src/sync/remote/format/single-part-object.js';
 import { decodeLog, encodeLog } from '../../src/sync/remote/format/tail-log-object.js';
+import { decoded, expectSame, inflated, isRefusal, whole } from './decode-in-bounds.js';
 import { hash } from './remote-samples.js';
 import { SEALED_SCOPE } from './remote-scopes.js';
 
@@ -53,108 +48,8 @@ export { resealed } from './remote-samples.js';
 /** Resolves to whether the bytes are an object. */
 type Target = (bytes: Uint8Array) => boolean | Promise<boolean>;
 
-/** Bytes that decoding may allocate for an object of a length. */
-const mostBytes = (length: number) => (2 << 20) + 64 * length;
-/**
- * Bytes that inflating may give above the object's declared length: one piece of 4 KiB at once, and the buffers of
- * streams.
- */
-const MOST_INFLATED_ABOVE = 6 << 20;
 const SALT_AT = 8;
 const SALT_BYTES = 16;
-
-function expectSame(a: Uint8Array, b: Uint8Array, what: string): void {
-  if (!sameBytes(a, b)) throw new Error(`${what}: other bytes`);
-}
-
-/** Returns whether bytes may cause an error. */
-function isRefusal(cause: unknown): boolean {
-  if (!(cause instanceof HedgerowError)) return false;
-  const { object, offset } = cause;
-  const kind = kindOfError(cause);
-  const hasPlace = Number.isInteger(offset) && object !== undefined;
-  return kind === 'newer-version/format' || (kind === 'remote/data' && hasPlace);
-}
-
-/** Bytes of the heap and of buffers outside it. */
-function usedBytes(): number {
-  const { used_heap_size, external_memory } = getHeapStatistics();
-  return used_heap_size + external_memory;
-}
-
-/** Returns the decoded bytes, whose inflated length is `length`; `undefined` if the decoder refuses them. */
-async function decoded<T>(
-  bytes: Uint8Array,
-  decode: (bytes: Uint8Array) => T | Promise<T>,
-  length = bytes.length,
-): Promise<T | undefined> {
-  const before = usedBytes();
-  let found: T | undefined;
-  try {
-    found = await decode(bytes);
-  } catch (cause) {
-    if (!isRefusal(cause)) throw cause;
-  }
-  const more = usedBytes() - before;
-  if (more > mostBytes(length)) throw new Error(`${more} bytes for ${length}`);
-  return found;
-}
-
-/** Returns all parts of a call's result. */
-async function whole(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const all: Uint8Array[] = [];
-  for await (const part of parts) all.push(part);
-  return concatBytes(all);
-}
-
-let inflatedBytes = 0;
-
-/** Counts the output of all streams. */
-function countInflated(): void {
-  const Original = globalThis.DecompressionStream;
-  globalThis.DecompressionStream = class {
-    readonly readable: ReadableStream;
-    readonly writable: WritableStream;
-    constructor(format: 'deflate-raw') {
-      const inner = new Original(format);
-      this.writable = inner.writable;
-      const counter = new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          inflatedBytes += chunk.length;
-          controller.enqueue(chunk);
-        },
-      });
-      this.readable = inner.readable.pipeThrough(counter as never);
-    }
-  } as unknown as typeof DecompressionStream;
-}
-countInflated();
-
-/** Returns the edits of a body, inflated as in browsers and as in Node; `undefined` if Node refuses them. */
-async function inflated(
-  body: Uint8Array,
-  decode: (by: Inflate) => AsyncIterable<Uint8Array>,
-): Promise<Uint8Array | undefined> {
-  inflatedBytes = 0;
-  const says = body.length < 4 ? 0 : new DataView(body.buffer, body.byteOffset).getUint32(0, true);
-  const found: (Uint8Array | undefined)[] = [];
-  for (const by of [inflateByStream, inflate]) {
-    const edits = await whole(decode(by)).catch((cause: unknown) => {
-      if (!isRefusal(cause)) throw cause;
-      return undefined;
-    });
-    if (edits && edits.length > says) throw new Error(`${edits.length} bytes of ${says}`);
-    found.push(edits);
-  }
-  const most = says > 16 << 20 ? 0 : says + MOST_INFLATED_ABOVE;
-  if (inflatedBytes > most) throw new Error(`${inflatedBytes} bytes inflated of ${says}`);
-  const [byStream, byNode] = found;
-  // Streams of Node 20 accept bytes after the end; browser streams do not.
-  if (byNode === undefined) return undefined;
-  if (byStream === undefined) throw new Error('Node alone inflates it');
-  expectSame(byStream, byNode, 'two inflate');
-  return byNode;
-}
 
 const saltOf = (bytes: Uint8Array) => bytes.slice(SALT_AT, SALT_AT + SALT_BYTES);
 

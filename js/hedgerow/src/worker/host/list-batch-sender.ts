@@ -53,15 +53,17 @@ export class ListSender {
   /** Adds a member; returns a promise if the caller is to wait. */
   add(member: unknown): Promise<void> | undefined {
     const isText = this.#isText(member);
-    if (isText !== this.#areTexts) this.flush();
+    // A part has members of one kind.
+    const ends = isText !== this.#areTexts && this.#members.length > 0;
+    if (ends) this.flush();
     this.#areTexts = isText;
     const made = isText ? JSON.stringify(member) : member;
     if (this.#members.length === 0) this.#stopTimer = later(() => this.#leave(), PART_MS);
     this.#members.push(made);
     this.#bytes += isText ? (made as string).length : weigh(member, PART_BYTES);
-    if (this.#bytes < PART_BYTES && this.#members.length < PART_MEMBERS) return undefined;
-    this.flush();
-    if (this.#ahead < PARTS_AHEAD || this.#isOver) return undefined;
+    const isFull = this.#bytes >= PART_BYTES || this.#members.length >= PART_MEMBERS;
+    if (isFull) this.#leave();
+    if (!(ends || isFull) || this.#ahead < PARTS_AHEAD || this.#isOver) return undefined;
     return new Promise((resolve) => {
       this.#go = () => resolve();
     });

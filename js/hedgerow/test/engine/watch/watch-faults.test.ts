@@ -141,8 +141,11 @@ describe('a collection', () => {
 
   it('deletes chunks that no watch needs any more', async () => {
     const db = await open('test', { storage: memory() });
-    const stop = db.watch({}, () => {}, { initial: true });
+    const copy = new Copy();
+    const stop = db.watch({}, copy.take, { initial: true });
     for (let round = 0; round < 4; round++) await db.putMany(rows(10_000, round));
+    await copy.becomes(rows(10_000, 3));
+    // Its watch stands at the head once the callback has returned.
     await rest();
     await db.health.compact();
     const { storedBytes, liveBytes } = await db.health.stats();
