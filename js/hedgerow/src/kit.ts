@@ -72,5 +72,7 @@ export { Leases } from './sync/link/tab-leases.js';
 export type { FetchFunction } from './sync/remote/adapters/http-exchange.js';
 export { checkedRemote } from './sync/remote/checked-remote.js';
 export type { RemoteEncryption } from './sync/remote/format/cipher-suite.js';
-export { checkPrefix, maxBytesOf } from './sync/remote/object-names.js';
+export { hashedName } from './sync/remote/hashed-name.js';
+export { checkPrefix, headName, maxBytesOf, type ParsedName } from './sync/remote/object-names.js';
+export type { ByteRange, ListPrefix, RemoteOptions, Swap } from './sync/remote/remote.js';
 export { goneFault, remoteFault } from './sync/remote/remote-faults.js';

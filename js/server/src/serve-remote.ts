@@ -4,6 +4,7 @@
  * check every byte.
  */
 import {
+  type ByteRange,
   builtin,
   checkedRemote,
   checkPrefix,
@@ -12,8 +13,9 @@ import {
   MAX_OBJECT_BYTES,
   maxBytesOf,
   optionsOf,
+  type ParsedName,
 } from 'hedgerow/kit';
-import { type ByteRange, type ParsedName, parseName, type Remote } from 'hedgerow/sync';
+import { parseName, type Remote } from 'hedgerow/sync';
 import { slicedName } from './hash-in-slices.js';
 import {
   bodyOf,

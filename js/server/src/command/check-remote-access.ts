@@ -1,6 +1,6 @@
 /** Runs `npx @hedgerow/server check`: shows what a remote grants, and what is missing. */
-import { HedgerowError, kindOfError, sameBytes } from 'hedgerow/kit';
-import { hashedName, probeRemote, type Remote } from 'hedgerow/sync';
+import { HedgerowError, hashedName, kindOfError, sameBytes } from 'hedgerow/kit';
+import { probeRemote, type Remote } from 'hedgerow/sync';
 import { isFolder, parseArguments, UsageError } from './arguments-and-environment.js';
 import { pageFetch } from './cors-checked-fetch.js';
 import { ADDRESS, kindAt, plainRemoteAt, S3_USAGE } from './remote-at-address.js';

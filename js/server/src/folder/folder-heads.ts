@@ -6,8 +6,8 @@
  * a writer that was suspended meets the file of the winner, or sees that others went far past it.
  */
 
-import { goneFault, remoteFault } from 'hedgerow/kit';
-import type { RemoteHead, Swap } from 'hedgerow/sync';
+import { goneFault, remoteFault, type Swap } from 'hedgerow/kit';
+import type { RemoteHead } from 'hedgerow/sync';
 import { type Files, unless } from './folder-files.js';
 
 /** Number of newest states that stay. */

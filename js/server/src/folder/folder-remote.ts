@@ -1,15 +1,15 @@
 /** A remote in a folder, which several processes may write and any static server can publish. */
-import { checkedRemote, checkSignal, HedgerowError } from 'hedgerow/kit';
 import {
   type ByteRange,
+  checkedRemote,
+  checkSignal,
+  HedgerowError,
   headName,
   type ListPrefix,
-  parseName,
-  type Remote,
-  type RemoteHead,
   type RemoteOptions,
   type Swap,
-} from 'hedgerow/sync';
+} from 'hedgerow/kit';
+import { parseName, type Remote, type RemoteHead } from 'hedgerow/sync';
 import { Files, fileFault, unless } from './folder-files.js';
 import { FolderHeads } from './folder-heads.js';
 

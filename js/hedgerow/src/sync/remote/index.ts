@@ -1,5 +1,4 @@
 /** The places where the copies of a store meet, and a check whether a place is fit for that. */
-export { HedgerowError } from '../../base/errors.js';
 export { type HttpRemoteOptions, httpRemote } from './adapters/http-remote.js';
 export { memoryRemote } from './adapters/memory-remote.js';
 export { hashedName } from './hashed-name.js';

@@ -7,13 +7,13 @@ export type { RestPush } from './push-rows.js';
 export type { RestConnection } from './rest-connection.js';
 export type {
   RefusedChange,
+  RestChange,
   RestEndpoint,
   RestOptions,
   RestPulled,
   RestPullRequest,
   RestPushed,
   RestPushRequest,
-  RowChange,
 } from './types.js';
 
 export interface RestTransport extends Transport<RestConnection> {

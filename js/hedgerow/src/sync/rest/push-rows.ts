@@ -22,7 +22,7 @@ import { changesBetween } from '../link/merging-connection.js';
 import { isTooLarge } from '../wire/app-server-options.js';
 import { badResponse, failureIn } from '../wire/pull-response-body.js';
 import type { RestContext } from './rest-context.js';
-import type { RefusedChange, RestPushed, RowChange } from './types.js';
+import type { RefusedChange, RestChange, RestPushed } from './types.js';
 
 /** The most changes of one request. */
 const MAX_CHANGES = 1000;
@@ -72,7 +72,7 @@ export async function pushOnce(
 /** Sends a batch, in halves if it is too large; resolves to `false` if another tab has moved a branch. */
 async function pushBatch(
   context: RestContext,
-  batch: readonly RowChange[],
+  batch: readonly RestChange[],
   isLast: boolean,
   done: { accepted: number; refused: number },
   signal: AbortSignal | undefined,
@@ -107,7 +107,7 @@ export async function hasOpenPush({ refs }: RestContext): Promise<boolean> {
 }
 
 /** Returns a change as the server gets it. */
-export function changeOf(change: Change): RowChange {
+export function changeOf(change: Change): RestChange {
   const { key } = change;
   if (change.op === 'del') return { op: 'del', key, before: change.oldValue };
   const before = change.op === 'change' ? change.oldValue : undefined;
@@ -119,10 +119,10 @@ async function* batches(
   from: Uint8Array,
   to: Uint8Array,
   signal: AbortSignal | undefined,
-): AsyncGenerator<RowChange[], void, void> {
+): AsyncGenerator<RestChange[], void, void> {
   const isJson = typeof context.options.push !== 'function';
   const { maxPushBytes } = context;
-  let [batch, bytes]: [RowChange[], number] = [[], 0];
+  let [batch, bytes]: [RestChange[], number] = [[], 0];
   for await (const changes of changesBetween(context, from, to, signal)) {
     for (const change of changes.map(changeOf)) {
       const length = lengthOf(change, isJson);
@@ -138,7 +138,7 @@ async function* batches(
 }
 
 /** Counts the bytes of a change in a request; bytes count as they are. */
-function lengthOf(change: RowChange, isJson: boolean): number {
+function lengthOf(change: RestChange, isJson: boolean): number {
   let length = 1;
   const text = JSON.stringify(change, (_, member: unknown) => {
     if (!isByteArray(member)) return member;
@@ -155,7 +155,7 @@ function lengthOf(change: RowChange, isJson: boolean): number {
 /** Sends a batch; resolves to the refused changes. */
 async function send(
   { wire }: RestContext,
-  changes: readonly RowChange[],
+  changes: readonly RestChange[],
   signal: AbortSignal | undefined,
 ): Promise<RefusedChange[]> {
   const answer = await wire.send('push', { changes }, signal);
@@ -188,7 +188,7 @@ async function send(
 /** Makes changes part of the server's branch; resolves to `false` if another tab has moved it. */
 async function accept(
   { shared, origin, refs, durability }: RestContext,
-  changes: readonly RowChange[],
+  changes: readonly RestChange[],
   isLast: boolean,
 ): Promise<boolean> {
   const edits = new OwnEdits(origin);

@@ -12,7 +12,7 @@ import type { RoundResult } from '../link/sync-loop.js';
 import { pullRowsOnce } from './pull-rows.js';
 import { changeOf, hasOpenPush, pushOnce, type RestPush } from './push-rows.js';
 import type { RestContext } from './rest-context.js';
-import type { RowChange } from './types.js';
+import type { RestChange } from './types.js';
 
 /** Times that a call begins again, since another tab, or another client of the server, was first. */
 const MAX_TRIES = 20;
@@ -61,7 +61,7 @@ export class RestConnection extends MergingConnection<PullResult, RestPush, Prog
   }
 
   /** Yields the changes that a push would send now, in the order of keys. */
-  async *changes(options: CallOptions = {}): AsyncGenerator<RowChange, void, void> {
+  async *changes(options: CallOptions = {}): AsyncGenerator<RestChange, void, void> {
     const { signal } = optionsOf('changes', options, 'signal');
     for await (const changes of this.unsent(signal)) yield* changes.map(changeOf);
   }

@@ -19,7 +19,7 @@ export interface RestPulled {
 }
 
 /** A row to change at the server. */
-export type RowChange = (
+export type RestChange = (
   | { readonly op: 'put'; readonly value: unknown }
   | { readonly op: 'del'; readonly value?: undefined }
 ) & {
@@ -30,7 +30,7 @@ export type RowChange = (
 
 /** The request of a push: at most one change of a key, in the order of keys. */
 export interface RestPushRequest {
-  readonly changes: readonly RowChange[];
+  readonly changes: readonly RestChange[];
 }
 
 /** The answer of a push, if it is no `Response`. Changes that it does not name are accepted. */
@@ -41,7 +41,7 @@ export interface RestPushed {
 }
 
 /** A change that the server refused. Its row here is the server's again, unless it was changed since. */
-export type RefusedChange = RowChange & {
+export type RefusedChange = RestChange & {
   /** The server's reason. */
   readonly why: unknown;
 };

@@ -4,7 +4,7 @@ import type {
   RestPulled,
   RestPullRequest,
   RestPushRequest,
-  RowChange,
+  RestChange,
 } from '../../../src/sync/rest/index.js';
 
 interface Versioned {
@@ -51,7 +51,7 @@ export class RestDouble {
 
   push({ changes }: RestPushRequest): Response {
     this.requests.push += 1;
-    const isStale = ({ key, before }: RowChange) =>
+    const isStale = ({ key, before }: RestChange) =>
       !isDeepStrictEqual(this.#rows.get(key)?.value, before);
     const taken = changes.filter(({ key }) => !this.refuses.has(key));
     if (this.compares && taken.some(isStale)) {

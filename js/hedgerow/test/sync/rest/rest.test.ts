@@ -8,7 +8,7 @@ import {
   type RestConnection,
   type RestOptions,
   type RestPushRequest,
-  type RowChange,
+  type RestChange,
   rest,
 } from '../../../src/sync/rest/index.js';
 import { RestDouble } from '../../support/doubles/rest-server.js';
@@ -65,7 +65,7 @@ it('rows arrive, and leave as net changes with their bases', async () => {
   await db.put('d', { n: 4 });
   await db.put('e', 1);
   await db.delete('e');
-  const expected: RowChange[] = [
+  const expected: RestChange[] = [
     { op: 'put', key: 'a', value: { n: 11 }, before: { n: 1 } },
     { op: 'del', key: 'b', before: { n: 2 } },
     { op: 'put', key: 'd', value: { n: 4 }, before: undefined },
