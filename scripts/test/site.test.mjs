@@ -31,7 +31,7 @@ test("anchors equal GitHub's", () => {
     anchorOf('`db.put(key, value, options)`, `db.delete(key)`'),
     'dbputkey-value-options-dbdeletekey',
   );
-  assert.equal(anchorOf('`hedgerow/live`'), 'hedgerowlive');
+  assert.equal(anchorOf('`hedgerow/worker`'), 'hedgerowworker');
   assert.equal(anchorOf(anchorOf('Where engines differ: a list')), 'where-engines-differ-a-list');
 });
 
