@@ -101,7 +101,7 @@ export class Device {
     this.#calls = [];
     await this.#readConflicts();
     link.subscribe(() => void this.#onState(link.state));
-    link.onPull(({ applied }) => this.#tellReceived(applied));
+    link.onPull(({ rows }) => this.#tellReceived(rows));
     link.onProgress(this.#events.onProgress);
     this.#isStarted = true;
     link.start({ pauseMs: PAUSE_MS, subscribe: this.wire.pokes });
@@ -197,9 +197,9 @@ export class Device {
   }
 
   /** Notes rows that came in. If they came during a push, because another device was first, the push reports them. */
-  #tellReceived(applied: number): void {
-    if (this.state?.isPending || this.#hasWritten) this.#merged += applied;
-    else this.#tellExchange('received', applied);
+  #tellReceived(rows: number): void {
+    if (this.state?.isPending || this.#hasWritten) this.#merged += rows;
+    else this.#tellExchange('received', rows);
   }
 
   /** Reports a push, with the merge where another device was first. */
@@ -209,10 +209,10 @@ export class Device {
     else if (this.#merged > 0) this.#tellExchange('received', this.#merged);
   }
 
-  #tellExchange(way: Exchange['way'], applied?: number): void {
+  #tellExchange(way: Exchange['way'], received?: number): void {
     // Polls that found no change moved no rows.
     const calls = this.#calls.filter(({ sent, received }) => sent + received > 0);
-    const rows = applied ?? this.#mostWaiting;
+    const rows = received ?? this.#mostWaiting;
     const sum = (of: 'sent' | 'received') => calls.reduce((total, call) => total + call[of], 0);
     this.#calls = [];
     this.#mostWaiting = 0;

@@ -106,7 +106,7 @@ export class Draft {
     const before = this.#done.pop();
     if (before === undefined) throw new RangeError('nothing to undo');
     const { ms } = await timed(async () => this.store?.branches.reset(before.snapshot));
-    before.snapshot.release();
+    before.snapshot.close();
     return { name: 'Undone', call: 'draft.branches.reset(snapshot)', ms };
   }
 
@@ -116,12 +116,12 @@ export class Draft {
     try {
       const onConflict = ({ theirs }: { readonly theirs: unknown }) => theirs;
       const { value, ms } = await timed(() => this.main.branches.merge(BRANCH, { onConflict }));
-      this.#merged?.snapshot.release();
+      this.#merged?.snapshot.close();
       this.#merged = { snapshot, root: value.root };
       await this.throwAway();
-      return { name: 'Merged', call: `db.branches.merge('${BRANCH}')`, ms, rows: value.applied };
+      return { name: 'Merged', call: `db.branches.merge('${BRANCH}')`, ms, rows: value.rows };
     } catch (failure) {
-      snapshot.release();
+      snapshot.close();
       throw failure;
     }
   }
@@ -131,7 +131,7 @@ export class Draft {
     const merged = this.#merged;
     if (merged === undefined) throw new RangeError('nothing to undo');
     const { ms } = await timed(() => this.main.branches.reset(merged.snapshot));
-    merged.snapshot.release();
+    merged.snapshot.close();
     this.#merged = undefined;
     return { name: 'Merge undone', call: 'db.branches.reset(snapshot)', ms };
   }
@@ -147,7 +147,7 @@ export class Draft {
   /** Lets go of the draft, which stays. */
   close(): void {
     this.store = undefined;
-    for (const { snapshot } of this.#done.splice(0)) snapshot.release();
+    for (const { snapshot } of this.#done.splice(0)) snapshot.close();
   }
 
   async #step(

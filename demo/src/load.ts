@@ -1,5 +1,5 @@
 /** Loads the bytes of a response straight from the server into the store. */
-import type { IngestResult } from 'hedgerow';
+import type { WriteResult } from 'hedgerow';
 import { type CityStore, fetchFile, type Meta, type Order, rowsUrl } from './cities.js';
 
 /** The progress of a load. */
@@ -17,7 +17,7 @@ export interface LoadProgress {
 
 /** The result of a load. */
 export interface LoadResult {
-  readonly result: IngestResult;
+  readonly result: WriteResult;
   /** From the request to the durable commit. */
   readonly ms: number;
 }

@@ -171,7 +171,7 @@ async function fill(order: Order): Promise<void> {
   const { value, worstGapMs } = await frames.during(
     `Loading, ${order}`,
     loadAll,
-    ({ result }) => result.longestSliceMs,
+    ({ result }) => result.stats.longestSliceMs,
   );
   const { bytes, slices, longestSliceMs, storageMs } = value.result;
   const { ms } = value;

@@ -271,7 +271,7 @@ const suspended = {
       case 'reader': {
         snapshot = db.snapshot();
         await snapshot.count();
-        if (as === 'reader') snapshot.release();
+        if (as === 'reader') snapshot.close();
         scan = db.scan<Row>({ prefix: 'row/' })[Symbol.asyncIterator]();
         await scan.next();
         if (isDebugged) setTimeout(stopHere, 0);

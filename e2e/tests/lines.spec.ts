@@ -55,8 +55,8 @@ test('a branch made in one tab is seen, written and missed by another', async ({
   // The tab that did not make the branch merges both sides' writes into main.
   await one.evaluate(() => window.tab.store.put('main', 1));
   const merged = await two.evaluate(async () => {
-    const { applied, conflicts } = await window.tab.store.branches.merge('draft');
-    return [applied, conflicts, await window.tab.store.count()];
+    const { rows, conflicts } = await window.tab.store.branches.merge('draft');
+    return [rows, conflicts, await window.tab.store.count()];
   });
   expect(merged).toEqual([41, 0, 542]);
   await one.waitForFunction(async () => (await window.tab.store.count()) === 542);
@@ -110,7 +110,7 @@ test('the rows of a snapshot and a branch survive collections of another tab', a
   const undone = await other.evaluate(() => [window.tab.store.root, window.snap.root]);
   expect(undone[0]).toBe(undone[1]);
   await collector.waitForFunction((root) => window.tab.store.root === root, undone[0]);
-  await other.evaluate(() => window.snap.release());
+  await other.evaluate(() => window.snap.close());
   await collector.evaluate(() => window.tab.store.health.compact());
   expect(await rounds(collector, 'tab')).toEqual(['second', '2000']);
   await collector.evaluate(() => window.tab.store.branches.reset('draft'));
@@ -152,7 +152,7 @@ test('a snapshot and a branch cost no bytes, and less than a transaction or abou
       const startMs = performance.now();
       const snap = db.snapshot();
       times.snapshot.push(performance.now() - startMs);
-      snap.release();
+      snap.close();
       let branch: Store | undefined;
       await timed('branch', async () => {
         branch = await db.branches.open(`b${at}`);

@@ -68,8 +68,8 @@ test('changes that wait for a server outlive the browser, and are merged with it
   try {
     await bind(persistentPage.page, state.url);
     const first = await persistentPage.page.evaluate(async () => {
-      const { applied } = await window.bound.server.pull();
-      return applied;
+      const { rows } = await window.bound.server.pull();
+      return rows;
     });
     expect(first).toBe(2);
     state.isDown = true;

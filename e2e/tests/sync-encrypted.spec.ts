@@ -62,7 +62,7 @@ test('an encrypted remote is read and written with the key alone', async ({ pers
       const equal = a.db.root === b.db.root;
       const values = [await b.db.get('more'), await b.db.count()];
       for (const { db } of [a, b, none, other]) await db.close();
-      return { cloned: cloned.applied, codes, equal, values };
+      return { cloned: cloned.rows, codes, equal, values };
     }, server.url);
     expect(found).toEqual({
       cloned: 40_000,

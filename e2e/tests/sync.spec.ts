@@ -51,9 +51,9 @@ test('two stores of a browser meet at a server, and merge their changes', {
       const values = [await a.get('row/7'), await b.get('row/7'), await a.count()];
       for (const db of [a, b]) await db.close();
       return {
-        edits: pushed.edits,
-        cloned: cloned.applied,
-        pulled: pulled.applied,
+        edits: pushed.rows,
+        cloned: cloned.rows,
+        pulled: pulled.rows,
         requests,
         values,
       };
@@ -177,7 +177,7 @@ test('a clone that a reload cut off resumes', async ({ persistentPage }) => {
       const db = await window.openStore('clone');
       const count = await db.count();
       const link = await db.connect(window.bucket(window.remoteAt({ http }), { probe: false }));
-      const { applied } = await link.pull();
+      const { rows: applied } = await link.pull();
       const { ok, rows } = await db.health.verify();
       await db.close();
       return { count, applied, ok, rows };

@@ -89,8 +89,8 @@ test('an import resumes after the page was reloaded in the middle of it', async 
   });
   expect(result.root).toBe(source.root);
   // Parts on their way when the page went may have been stored, too.
-  expect(result.segmentsBefore).toBeGreaterThanOrEqual(stored);
-  expect(result.segments).toBeGreaterThan(0);
+  expect(result.stats.segmentsBefore).toBeGreaterThanOrEqual(stored);
+  expect(result.stats.segments).toBeGreaterThan(0);
   expect(result.asked).toHaveLength(2);
   expect(result.asked[1]).toBeGreaterThan(1 << 20);
   await page.evaluate(() => window.db.close());

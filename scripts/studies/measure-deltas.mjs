@@ -43,7 +43,7 @@ function headOf({ BranchHead }, db) {
     found = this;
     return useView.call(this, view);
   };
-  db.snapshot().release();
+  db.snapshot().close();
   BranchHead.prototype.useView = useView;
   return found;
 }
@@ -72,7 +72,7 @@ async function measure(source, db, { name, change }) {
     await db.branches.reset(before);
     await receiver.close();
     await db.branches.delete('receiver');
-    before.release();
+    before.close();
   }
   const least = (all) => Math.min(...all).toFixed(1);
   const { deltaBytes, edits } = made;

@@ -1,5 +1,5 @@
 /** Loads of rows into new stores. */
-import { destroy, type IngestResult, open, type Store } from 'hedgerow';
+import { destroy, type WriteResult, open, type Store } from 'hedgerow';
 import { type Row, rowsInTurn } from '../../bench/page/rows.js';
 
 /** A load of rows. */
@@ -41,7 +41,7 @@ export async function* rowsInBlocks(count: number): AsyncGenerator<Row, void, vo
   port1.close();
 }
 
-function load(db: Store, { rows, source }: Load): Promise<IngestResult> {
+function load(db: Store, { rows, source }: Load): Promise<WriteResult> {
   const from = source === 'blocks' ? rowsInBlocks(rows) : rowsInTurn(rows);
   return db.putMany(from, { key: '/id' });
 }
@@ -49,13 +49,13 @@ function load(db: Store, { rows, source }: Load): Promise<IngestResult> {
 /** Opens the stores of `load`, runs `watch` while they load, and destroys them. */
 export async function withLoad<T>(
   loading: Load,
-  watch: (run: () => Promise<IngestResult[]>) => Promise<T>,
+  watch: (run: () => Promise<WriteResult[]>) => Promise<T>,
 ): Promise<{ watched: T; loaded: Loaded }> {
   const { rows, stores = 1, sliceMs = 8 } = loading;
   const names = Array.from({ length: stores }, (_, at) => `alive ${at}`);
   const dbs = await Promise.all(names.map((name) => open(name, { advanced: { sliceMs } })));
   try {
-    let results: IngestResult[] = [];
+    let results: WriteResult[] = [];
     const watched = await watch(async () => {
       results = await Promise.all(dbs.map((db) => load(db, loading)));
       return results;
@@ -69,10 +69,10 @@ export async function withLoad<T>(
       watched,
       loaded: {
         rows: sum(results.map((one) => one.rows)),
-        slices: sum(results.map((one) => one.slices)),
-        longestSliceMs: Math.max(...results.map((one) => one.longestSliceMs)),
-        storageMs: sum(results.map((one) => one.storageMs)),
-        segments: sum(results.map((one) => one.segments)),
+        slices: sum(results.map((one) => one.stats.slices)),
+        longestSliceMs: Math.max(...results.map((one) => one.stats.longestSliceMs)),
+        storageMs: sum(results.map((one) => one.stats.storageMs)),
+        segments: sum(results.map((one) => one.stats.segments)),
         memoryBytes: sum(stats.map((one) => one.memoryBytes)),
       },
     };

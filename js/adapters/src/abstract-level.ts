@@ -76,7 +76,7 @@ class LevelSnapshot extends AbstractSnapshot {
   }
 
   async _close(): Promise<void> {
-    this.held.release();
+    this.held.close();
   }
 }
 
@@ -217,7 +217,7 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
         for (let at = 0; at < bytes.length; at++) bytes[at] = key.charCodeAt(length + at);
         return [bytes, values ? bytesOf(value) : undefined];
       },
-      release: () => own?.release(),
+      release: () => own?.close(),
     });
   }
 

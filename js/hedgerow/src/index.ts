@@ -26,7 +26,7 @@ export type { Export } from './engine/transfer/export.js';
 export type { ImportProgress } from './engine/transfer/import.js';
 export type { Verification } from './engine/verify/verify-commit.js';
 export type { IndexProgress } from './engine/write/background-index-builder.js';
-export type { IngestResult, Progress } from './engine/write/ingest.js';
+export type { Progress, WriteResult } from './engine/write/ingest.js';
 export type { Patch, PatchOperation } from './engine/write/patch.js';
 export type { PutManyOptions } from './engine/write/put-many.js';
 export { live, liveCount, liveRow } from './live/index.js';

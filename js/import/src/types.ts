@@ -141,7 +141,7 @@ export interface ImportFromResult {
   readonly conflicts: number;
   /** Whether all records were compared with the stored rows, and were equal. */
   readonly verified: boolean;
-  /** The branch with the imported rows. Delete it, by `db.deleteBranch`, once the old database is deleted. */
+  /** The branch with the imported rows. Delete it, by `db.branches.delete`, once the old database is deleted. */
   readonly branch: string;
   readonly tookMs: number;
 }

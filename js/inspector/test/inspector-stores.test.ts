@@ -77,7 +77,7 @@ describe('a handle that only reads', () => {
     await writer.health.compact();
     expect(await kept.count()).toBe(ROWS + 1);
     expect(await kept.get(keyOf(7))).toEqual(rowOf(7));
-    kept.release();
+    kept.close();
     await reader.close();
     await writer.close();
   });

@@ -139,7 +139,8 @@ describe('calls', () => {
 describe('slices', () => {
   it('equal the slices that the store counts itself', async () => {
     const { db } = await traced('slices', { advanced: { sliceMs: 2 } });
-    const { slices, longestSliceMs } = await db.putMany(rowsOf(60_000));
+    const { stats } = await db.putMany(rowsOf(60_000));
+    const { slices, longestSliceMs } = stats;
     await new Promise((resolve) => setTimeout(resolve, 5));
     const bars = only().bars.filter(({ kind }) => kind === 'slice');
     const call = only().bars.find(({ name }) => name === 'putMany');

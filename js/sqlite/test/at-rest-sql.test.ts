@@ -194,7 +194,7 @@ describe('handles of one file', () => {
     }
     const held = await snapshot.scan().toArray();
     expect(held).toHaveLength(rows.length);
-    snapshot.release();
+    snapshot.close();
     await collector.put('a', 1);
     expect((await collector.health.compact()).segmentsDeleted).toBeGreaterThan(0);
   });

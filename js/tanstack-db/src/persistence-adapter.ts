@@ -260,7 +260,7 @@ export class Adapter implements HedgerowPersistenceAdapter {
     try {
       return await body(snapshot as unknown as CommitReads);
     } finally {
-      snapshot.release();
+      snapshot.close();
     }
   }
 }

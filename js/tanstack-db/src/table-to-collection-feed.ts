@@ -157,7 +157,7 @@ export class Feed {
       this.#stopWatch();
       throw cause;
     } finally {
-      snapshot.release();
+      snapshot.close();
     }
   }
 
@@ -305,7 +305,7 @@ export class Feed {
       const ground = this.#source.at(snapshot, reading);
       return await Promise.all(wanted.map((part) => planRequest(ground, part)));
     } finally {
-      snapshot.release();
+      snapshot.close();
     }
   }
 

@@ -181,7 +181,7 @@ test('an index is made of the rows, followed, used, and removed', async () => {
 
   const snapshot = db.snapshot();
   const reads = Object.getPrototypeOf(Object.getPrototypeOf(snapshot)) as Pick<Store, 'getMany'>;
-  snapshot.release();
+  snapshot.close();
   const getMany = vi.spyOn(reads, 'getMany');
   const where = new IR.Func('lt', [new IR.PropRef(['score']), new IR.Value(6)]);
   const found = await adapter.loadSubset('todos', { where: where as never });

@@ -12,7 +12,7 @@ const AWAITED_ROWS = 2000;
 async function written(store: Store, rows: readonly Row[]): Promise<number> {
   const writer = store.writer();
   for (const row of rows) if (!writer.tryPut(row.id, row)) await writer.put(row.id, row);
-  await writer.finish();
+  await writer.close();
   return rows.length;
 }
 
@@ -25,7 +25,7 @@ async function awaited(store: Store, rows: readonly Row[]): Promise<number> {
 async function eachAwaited(store: Store, rows: readonly Row[]): Promise<number> {
   const writer = store.writer();
   for (const row of rows) await writer.put(row.id, row);
-  await writer.finish();
+  await writer.close();
   return rows.length;
 }
 

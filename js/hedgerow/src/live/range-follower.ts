@@ -189,7 +189,7 @@ export abstract class Follower<
         return isWanted();
       });
     } finally {
-      snapshot.release();
+      snapshot.close();
     }
   }
 

@@ -14,7 +14,7 @@ const snapshots = new ReleaseRegistry<PinnedCommit>((held) => held.release());
  */
 export class Snapshot extends Reader {
   readonly #held: PinnedCommit;
-  /** As `release`, for `using`. */
+  /** As `close`, for `using`. */
   declare readonly [Symbol.dispose]: () => void;
 
   /** Call `db.snapshot()`. */
@@ -25,7 +25,7 @@ export class Snapshot extends Reader {
     notePinned(this, held);
     snapshots.add(this, held);
     branchHead.shared.host.onHandle?.(this);
-    disposable(Snapshot.prototype, 'dispose', Snapshot.prototype.release);
+    disposable(Snapshot.prototype, 'dispose', Snapshot.prototype.close);
   }
 
   /** The hash of all that it holds, in hexadecimal. */
@@ -34,7 +34,7 @@ export class Snapshot extends Reader {
   }
 
   /** Releases the commit: refuses further reads, and lets reads under way end. Idempotent. */
-  release(): void {
+  close(): void {
     snapshots.delete(this);
     this.#held.release();
   }

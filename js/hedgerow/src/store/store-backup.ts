@@ -13,7 +13,7 @@ export interface StoreBackup {
    * made as it is read: one or two segments are in memory, and about a hundredth of the store to find them. Each chunk
    * is checked on its way. Segments are copied whole, with their dead chunks: the copy is smallest after `compact()`.
    *
-   * Read it to its end, cancel it, or `release()` it: its chunks are kept until then.
+   * Read it to its end, cancel it, or `close()` it: its chunks are kept until then.
    */
   export(options?: ExportOptions): Promise<Export>;
 }
@@ -28,7 +28,7 @@ export function createBackup({ from }: HandleAccess): StoreBackup {
         return exporting.exportStore(from.branchHead, { ...wanted, signal }, () => from.check());
       };
       return runAbortable('backup.export', options, 'branches from signal', make, (late) =>
-        late.release(),
+        late.close(),
       );
     },
   };

@@ -34,7 +34,7 @@ export interface StoreHistory {
   /**
    * Runs a transaction, and resolves to what `body` returned as `value`, with the roots `before` and `after` its own
    * commit, which has no changes of others: `revert` takes these roots. They are equal if there was no change. With
-   * `keep` they can be reverted until `release()`; without it until a collection deletes chunks that no head needs any
+   * `keep` they can be reverted until `close()`; without it until a collection deletes chunks that no head needs any
    * more.
    */
   commit<T>(

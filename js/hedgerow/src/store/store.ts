@@ -33,7 +33,7 @@ import type { WatchCallback, WatchOptions } from '../engine/watch/watcher-types.
 import { Watchers } from '../engine/watch/watchers.js';
 import { IndexBuilder } from '../engine/write/background-index-builder.js';
 import { inOrder } from '../engine/write/call-order.js';
-import type { IngestResult } from '../engine/write/ingest.js';
+import type { WriteResult } from '../engine/write/ingest.js';
 import { applyPatch, type Patch, type PatchOptions } from '../engine/write/patch.js';
 import { deleteRange, type PutManyOptions, putMany } from '../engine/write/put-many.js';
 import { isFed, type Source } from '../engine/write/row-source.js';
@@ -197,7 +197,7 @@ export class Store extends Reader {
   async putMany<Row>(
     source: Source<Row> | ByteSource,
     options: PutManyOptions<Row> = {},
-  ): Promise<IngestResult> {
+  ): Promise<WriteResult> {
     this.from.check();
     const job = jobOf(this.handle, 'putMany', options, 'key prefix format onProgress');
     const look = (options as LookOption)[LOOK];
@@ -213,7 +213,7 @@ export class Store extends Reader {
   async deleteMany(
     keysOrRange: Deletes,
     options: Pick<PutManyOptions<string>, 'signal' | 'durability'> = {},
-  ): Promise<IngestResult> {
+  ): Promise<WriteResult> {
     this.from.check();
     const job = jobOf(this.handle, 'deleteMany', options);
     const isTaken = isFed(keysOrRange);
@@ -231,7 +231,7 @@ export class Store extends Reader {
    * order of operations does not change how long they take. They come as rows come to `putMany`; the `rows` of the
    * result are operations.
    */
-  async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<IngestResult> {
+  async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<WriteResult> {
     this.from.check();
     const job = jobOf(this.handle, 'applyPatch', options, 'format onProgress');
     const { host, branchHead, pending } = this.from;
@@ -261,8 +261,8 @@ export class Store extends Reader {
   async [OWN]<T>(
     body: (tx: Transaction) => Promise<T>,
     options: TransactionOptions = {},
-  ): Promise<T> {
-    return (await this.#transact(body, jobOf(this.handle, 'transaction', options), true)).value;
+  ): Promise<CommitResult<T>> {
+    return this.#transact(body, jobOf(this.handle, 'transaction', options), true);
   }
 
   #transact<T>(
@@ -295,17 +295,17 @@ export class Store extends Reader {
   }
 
   /** Deletes all rows. */
-  async clear(options: TransactionOptions = {}): Promise<void> {
+  async clear(options: TransactionOptions = {}): Promise<WriteResult> {
     this.from.check();
     const job = jobOf(this.handle, 'clear', options);
-    await runChange(this.handle, job, false, (own) =>
+    return runChange(this.handle, job, false, (own) =>
       deleteRange(this.from.host, this.from.branchHead, {}, own),
     );
   }
 
   /**
    * Returns a writer that takes rows one by one without a promise for each:
-   * `if (!writer.tryPut(key, value)) await writer.put(key, value);`. Rows become visible at `writer.finish()`, or every
+   * `if (!writer.tryPut(key, value)) await writer.put(key, value);`. Rows become visible at `writer.close()`, or every
    * `commitEvery` rows. A writer holds up no other write. Its rows are dropped if the store is closed, or the writer is
    * garbage-collected.
    */
@@ -422,7 +422,7 @@ export class Store extends Reader {
 
   /**
    * Returns the store as it is now, with the same reads, whatever is written later. It copies no rows, and its chunks
-   * are kept until it is released: by `using`, by `release()`, or when it is garbage-collected.
+   * are kept until it is closed: by `using`, by `close()`, or when it is garbage-collected.
    */
   snapshot(): Snapshot {
     this.#check();

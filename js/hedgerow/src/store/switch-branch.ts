@@ -12,7 +12,7 @@ export async function switchBranch(own: HandleAccess, name: string): Promise<voi
     // A change that has begun since then builds on the previous branch.
     if (!changes.areOver) return false;
     if (flushers.size > 0)
-      throw new HedgerowError('blocked', 'a writer is open: finish or abort it first');
+      throw new HedgerowError('blocked', 'a writer is open: close or abort it first');
     await branchHead.switchTo(ref);
     return true;
   };

@@ -93,7 +93,7 @@ class Host implements ConnectionHost {
     if (this.#isClosed) throw new HedgerowError('closed', 'the worker answers no pages any more');
     const db = await this.#openOnce();
     try {
-      db.snapshot().release();
+      db.snapshot().close();
     } catch (cause) {
       if (kindOfError(cause) !== 'closed') return db;
       // Others have deleted or closed the store: it is opened again for a new page.

@@ -63,7 +63,7 @@ it('using releases stores, snapshots, writers and exports', async () => {
     {
       await using writer = db.writer();
       writer.tryPut('kept', 1);
-      await writer.finish();
+      await writer.close();
     }
     expect(await db.scan().keys().toArray()).toEqual(['a', 'kept']);
   }

@@ -151,10 +151,10 @@ describe('loads', () => {
     const db = await open('test', { storage: memory(), advanced: { sliceMs: 4 } });
     let timers = 0;
     const timer = setInterval(() => timers++, 1);
-    const { slices } = await db.putMany(rows(40_000));
+    const { stats } = await db.putMany(rows(40_000));
     clearInterval(timer);
-    expect(slices).toBeGreaterThan(10);
-    expect(timers).toBeGreaterThan(slices / 10);
+    expect(stats.slices).toBeGreaterThan(10);
+    expect(timers).toBeGreaterThan(stats.slices / 10);
   });
 
   it('do not block reads of the same store', async () => {

@@ -55,7 +55,7 @@ it('the memory of the core is freed when the store closes', async () => {
   expect(await isCollected(all[0])).toBe(true);
   // Members that need no core still work, and all other calls fail with `closed`.
   expect(db.root).toBe(root);
-  snapshot.release();
+  snapshot.close();
   await expect(db.get('a')).rejects.toEqual(failure('closed'));
   await expect(snapshot.get('a')).rejects.toEqual(failure('closed'));
   await expect(draft.get('a')).rejects.toEqual(failure('closed'));

@@ -44,7 +44,7 @@ const calls: [string, (db: Store) => Promise<unknown>][] = [
     async (db) => {
       const writer = db.writer();
       for (const [key, value] of tooMuch()) await writer.put(key, value);
-      await writer.finish();
+      await writer.close();
     },
   ],
 ];

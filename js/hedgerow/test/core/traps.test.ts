@@ -146,7 +146,7 @@ describe('a trap', () => {
     expect(await within(get)).toEqual({ at: 1 });
     expect([2000, 2001]).toContain(await within(count));
     await expect(within(loading)).rejects.toEqual(crashed);
-    await expect(within(writer.finish())).rejects.toEqual(crashed);
+    await expect(within(writer.close())).rejects.toEqual(crashed);
     const rest = async () => {
       for (;;) if ((await scan.next()).done === true) return;
     };
@@ -339,7 +339,7 @@ describe('a trap', () => {
       for (const call of [db.get('a'), db.put('a', 1), db.count(), all(db), db.putMany([])]) {
         await expect(within(call), second).rejects.toEqual(closed);
       }
-      await expect(within(writer.finish())).rejects.toEqual(failure('closed'));
+      await expect(within(writer.close())).rejects.toEqual(failure('closed'));
       await within(db.close());
       expect(storage.closed, second).toBe(1);
       const again = await open('test', { storage });

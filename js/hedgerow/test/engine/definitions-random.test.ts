@@ -283,7 +283,7 @@ async function versions(from: Random, seed: number, begin: BeginStep): Promise<v
     if (kind === 1) kept.push({ snapshot: db.snapshot(), rows: new Map(rows) });
     if (kind === 2) {
       // A tab loads again, with another version of the app.
-      for (const one of kept.splice(0)) one.snapshot.release();
+      for (const one of kept.splice(0)) one.snapshot.close();
       await db.close();
       tabs[at] = await opened();
     }

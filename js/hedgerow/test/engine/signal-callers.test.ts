@@ -111,5 +111,5 @@ it('an import that is aborted while it waits for its source releases storage', a
   expect(await settles(state, 'the rest')).toEqual({ cause: failure('aborted') });
   for (let at = 0; at < TURNS; at++) await turn();
   expect(storage.closed).toBe(closed + 1);
-  expect((await importStore('rest', copy, { storage })).segmentsBefore).toBeGreaterThan(0);
+  expect((await importStore('rest', copy, { storage })).stats.segmentsBefore).toBeGreaterThan(0);
 });

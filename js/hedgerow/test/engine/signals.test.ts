@@ -52,7 +52,7 @@ describe('a signal', () => {
           expect(await standing(db)).toBe(before);
         }
       });
-      held.release();
+      held.close();
       await within(db.close());
     });
   }

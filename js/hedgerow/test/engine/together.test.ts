@@ -218,7 +218,7 @@ it('all features work together, in random histories', async () => {
         await change(one, copyOf(rows), from);
         expectSame(await before.scan().toArray(), sorted(rows), 'the snapshot');
         await one.branches.reset(before);
-        before.release();
+        before.close();
       } else {
         const db = from.pick(dbs);
         await change(db, rows, from);

@@ -323,7 +323,7 @@ describe('live windows', () => {
       for (const stop of stops) stop();
       for (const one of windows) one.close();
       windows = [];
-      for (const one of snapshots) one.release();
+      for (const one of snapshots) one.close();
       await Promise.all([first.close(), second.close()]);
     });
     console.log(`${calls} calls;`, [...made].map(([what, n]) => `${n} ${what}`).join(', '));

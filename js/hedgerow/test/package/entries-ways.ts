@@ -143,16 +143,17 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       isClass: true,
       without: /^blob$/,
     },
-  
+
     live: { args: ({ db }) => [db, { prefix: 'a' }] },
     liveRow: { args: ({ db }) => [db, 'a'] },
     liveCount: { args: ({ db }) => [db, { prefix: 'a' }] },
-  
+
     encodeKey: plain(['a', 1]),
     decodeKey: plain(encodeKey(['a', 1])),
     keyRange: plain(['a']),
-  
-    wordsOf: plain('some words') },
+
+    wordsOf: plain('some words'),
+  },
   'hedgerow/proofs': {
     verifyProof: {
       args: async ({ db }) => [db.root, 'a', await db.prove('a')],
@@ -175,7 +176,6 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       args: ({ db }) => [{ open: async () => db, port: new MessageChannel().port1 }],
       end: closed,
     },
-  
   },
   'hedgerow/sync': {
     bucket: {

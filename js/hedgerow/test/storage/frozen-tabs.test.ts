@@ -146,7 +146,7 @@ describe('while a frozen tab', () => {
     await settled(first.put('mine', 1));
     expect((await settled(first.health.stats())).compactor).toBe('other');
     // After the release of the snapshot, all garbage is collected.
-    snapshot.release();
+    snapshot.close();
     await pass(1000);
     await settled(second.health.compact());
     const { storedBytes, liveBytes } = await settled(second.health.stats());
@@ -180,7 +180,7 @@ describe('while a frozen tab', () => {
     expectSame(await settled(all(snapshot as unknown as Store)), rows(MANY, 1));
     a.thaw();
     await pass(1000);
-    snapshot.release();
+    snapshot.close();
     await pass(1000);
     await settled(second.health.compact());
     const { storedBytes, liveBytes } = await settled(second.health.stats());
@@ -240,7 +240,7 @@ describe('while a frozen tab', () => {
     expectSame(await settled(all(snapshot as unknown as Store)), rows(MANY, 0));
     expect(await settled(reading)).toHaveLength(MANY);
     expect(await settled(reader.get('k000000'))).toMatchObject({ round: 3 });
-    snapshot.release();
+    snapshot.close();
     await pass(100);
     await settled(collector.health.compact());
     const after = await settled(collector.health.stats());

@@ -115,7 +115,7 @@ describe('a commit', () => {
       if (looks++ > 0) return;
       // After the collector's first read of refs, only a new branch keeps an old commit.
       await (await writer.branches.open('short', { from: old })).close();
-      old.release();
+      old.close();
       a.hooks.load = async () => {
         delete a.hooks.load;
         // After its read of the locks a tab reads the branch, which is deleted before its last read of refs.

@@ -130,7 +130,7 @@ class Worker {
         const rows = await held.snapshot.scan({ prefix: this.#prefix }).toArray();
         expectSame(rows, held.rows, 'a snapshot');
         await this.#checkStored(held.snapshot.root);
-        return held.snapshot.release();
+        return held.snapshot.close();
       }
       case 6:
         return void (await new Promise((resolve) => setTimeout(resolve, from.below(4000))));

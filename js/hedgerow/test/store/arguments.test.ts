@@ -191,7 +191,7 @@ const calls: Record<string, [members: string, run: Call['run'], base?: object]> 
   'db.repair': ['salvage signal onProgress', (db, options) => db.health.repair(options)],
   'db.export': [
     'branches signal',
-    async (db, options) => (await db.backup.export(options)).release(),
+    async (db, options) => (await db.backup.export(options)).close(),
   ],
   'sumTree.entries': ['signal', (_, options, tree) => tree.entries(options).toArray()],
   'sumTree.put': ['signal durability', (_, options, tree) => tree.put('k', LEAF, options)],

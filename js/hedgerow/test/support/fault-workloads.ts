@@ -85,7 +85,7 @@ function writer(title: string, puts: readonly Entry[], commitEvery?: number): Op
       const own = db.writer({ commitEvery });
       try {
         for (const [key, value] of puts) await own.put(key, value);
-        await own.finish();
+        await own.close();
       } finally {
         await own.abort();
       }
@@ -178,7 +178,7 @@ export const WORKLOADS: Record<string, readonly Operation[]> = {
         const own = db.writer();
         for (const [key] of SOME.slice(0, 20)) await own.delete(key);
         for (const [key, value] of MORE) await own.put(key, value);
-        await own.finish();
+        await own.close();
       },
       model(model) {
         dropAll(SOME.slice(0, 20).map(([key]) => key))(model);

@@ -10,7 +10,7 @@ import { applyDeltas, type MadeDelta, makeDelta, readRowsRoot } from '../../src/
 export function headOf(db: Store): BranchHead {
   const spy = vi.spyOn(BranchHead.prototype, 'useView');
   try {
-    db.snapshot().release();
+    db.snapshot().close();
     const branchHead = spy.mock.contexts[0];
     if (!(branchHead instanceof BranchHead)) throw new Error('the handle has used no view');
     return branchHead;

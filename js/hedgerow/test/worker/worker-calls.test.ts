@@ -218,7 +218,7 @@ describe('handles', () => {
       ...ofKind('invalid-argument'),
     });
     expect(await one.get('a')).toBe(2);
-    mine.release();
+    mine.close();
     await expect(one.branches.open('draft', { from: mine })).rejects.toMatchObject({
       code: 'closed',
     });
@@ -231,8 +231,8 @@ describe('handles', () => {
     await Promise.all([draft.close(), draft.close()]);
     await draft.close();
     const snapshot = remote.snapshot();
-    snapshot.release();
-    snapshot.release();
+    snapshot.close();
+    snapshot.close();
     await remote.branches.delete('draft');
   });
 
@@ -255,7 +255,7 @@ describe('handles', () => {
     ]);
     await draft.put('new', 1);
     expect((await remote.branches.preview(draft)).changed).toBe(1);
-    expect((await remote.branches.merge(draft)).applied).toBe(1);
+    expect((await remote.branches.merge(draft)).rows).toBe(1);
     const copy = await remote.backup.export();
     const bytes = await new Response(copy.stream()).arrayBuffer();
     expect(bytes.byteLength).toBe(copy.bytes);

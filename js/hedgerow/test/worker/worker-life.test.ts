@@ -1,9 +1,8 @@
 /** The beginning and end of connections: pages and workers that go, and their leftovers. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { localLocks } from '../../src/base/locks.js';
-import { memory, open, type Store, table } from '../../src/index.js';
+import { HedgerowError, memory, open, type Store, table } from '../../src/index.js';
 import { live } from '../../src/live/index.js';
-import { HedgerowError } from '../../src/index.js';
 import { connect, type RemoteStore } from '../../src/worker/index.js';
 import { HELLO, PROTOCOL, REFUSED } from '../../src/worker/protocol.js';
 import { serve } from '../../src/worker/serve.js';
@@ -143,7 +142,7 @@ function heldBy(db: Store) {
   const { snapshot, watch } = db;
   const { open } = db.branches;
   Object.assign(db, {
-    snapshot: () => count(snapshot.call(db), 'release', 'snapshots'),
+    snapshot: () => count(snapshot.call(db), 'close', 'snapshots'),
     watch: (...args: Parameters<Store['watch']>) => {
       const stop = watch.apply(db, args);
       held.watches += 1;

@@ -25,7 +25,7 @@ it('calls of namespaces reach the store, also on a branch', async () => {
   expect((await draft.history.sinceFork().toArray()).length).toBe(1);
   expect((await draft.issues.sinceFork().toArray()).map(({ key }) => key)).toEqual(['2']);
   expect((await branches.preview(draft)).changed).toBe(1);
-  expect((await branches.merge(draft)).applied).toBe(1);
+  expect((await branches.merge(draft)).rows).toBe(1);
   await draft.close();
   await branches.delete('draft');
   expect((await branches.list()).map(({ name }) => name)).toEqual(['main']);

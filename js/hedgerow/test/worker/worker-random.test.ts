@@ -158,7 +158,7 @@ const STEPS: readonly ((from: Random) => Step)[] = [
       const snapshot = db.snapshot();
       await db.put(key, 'after');
       const found = await snapshot.scan({ prefix: key }).toArray();
-      snapshot.release();
+      snapshot.close();
       return found;
     };
     return { what: `snapshot ${key}`, run, edit: (m) => m.set(key, 'after') };

@@ -100,16 +100,16 @@ describe('a transaction', () => {
       ...ofKind('invalid-argument'),
       detail: 'value',
     });
-    const { before, after, value, release } = await remote.history.commit(
+    const made = await remote.history.commit(
       async (tx) => {
         await tx.issues.update('a', (one) => ({ ...one, title: 'in it' }));
         return (await tx.issues.get('a'))?.title;
       },
       { keep: true },
     );
-    expect(value).toBe('in it');
-    await remote.history.revert(before, after);
-    release();
+    expect(made.value).toBe('in it');
+    await remote.history.revert(made.before, made.after);
+    made.close();
     expect((await remote.issues.get('a'))?.title).toBe('A!');
   });
 });

@@ -120,7 +120,7 @@ export class Session {
 
   /** Closes all handles. */
   async close(): Promise<void> {
-    for (const snapshot of this.kept) snapshot.release();
+    for (const snapshot of this.kept) snapshot.close();
     await this.#first.close();
   }
 }

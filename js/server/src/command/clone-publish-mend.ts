@@ -124,8 +124,8 @@ export async function runClone(args: readonly string[]): Promise<void> {
     throw new Error(`there is no branch ${job.branch} at ${place}`);
   }
   await withLink(job, async (link, how) => {
-    const { applied } = await link.pull(how);
-    return `${applied} rows from ${place}`;
+    const { rows } = await link.pull(how);
+    return `${rows} rows from ${place}`;
   });
 }
 

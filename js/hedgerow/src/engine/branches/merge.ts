@@ -33,7 +33,7 @@ export interface MergeResult {
   /** The new root of the target branch, in hexadecimal. */
   readonly root: string;
   /** The number of rows that changed in the target branch. */
-  readonly applied: number;
+  readonly rows: number;
   /** The number of keys that both branches had changed, to different values. */
   readonly conflicts: number;
 }
@@ -61,8 +61,8 @@ export async function mergeBranch(
   name: string,
   job: MergeJob,
 ): Promise<MergeResult> {
-  const { root, applied, conflicts } = await trying(branchHead, name, job, attempt);
-  return { root, applied, conflicts };
+  const { root, rows, conflicts } = await trying(branchHead, name, job, attempt);
+  return { root, rows, conflicts };
 }
 
 /** Finds the effect that `mergeBranch` would have. */

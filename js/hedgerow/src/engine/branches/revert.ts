@@ -29,7 +29,7 @@ export interface RevertResult {
   /** The root of the branch after the revert, in hexadecimal. */
   readonly root: string;
   /** The number of rows that the revert changed. */
-  readonly reverted: number;
+  readonly rows: number;
   /** The keys, in order, of rows that changed again after the change; they keep their values. */
   readonly kept: readonly string[];
 }
@@ -43,7 +43,7 @@ export async function revert(
 ): Promise<RevertResult> {
   if (before === after && typeof before === 'string') {
     parseRoot(before);
-    return { root: hex(branchHead.head.commitBytes), reverted: 0, kept: [] };
+    return { root: hex(branchHead.head.commitBytes), rows: 0, kept: [] };
   }
   const theirs = await holdNamed(branchHead, before);
   try {
@@ -53,13 +53,13 @@ export async function revert(
       const sides = { baseBytes, theirsBytes, also: [], release: () => {} };
       const way = { hold: async () => sides, pairs: nowOther, otherwise: 'ours' } as const;
       const decisions: ConflictDecisions = new Map();
-      const { root, applied, kept } = await untilWon(async (tries) => {
+      const { root, rows, kept } = await untilWon(async (tries) => {
         checkSignal(job.signal);
         // `onConflict` must not see an outdated head.
         await branchHead.shared.queueWork(() => branchHead.refresh());
         return attempt(new ThreeWay(branchHead, way, job, decisions), tries);
       });
-      return { root, reverted: applied, kept };
+      return { root, rows, kept };
     } finally {
       base.release();
     }

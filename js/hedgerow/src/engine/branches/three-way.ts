@@ -69,7 +69,7 @@ export interface MergeStrategy {
 /** The result of a three-way merge. */
 export interface Outcome {
   readonly root: string;
-  readonly applied: number;
+  readonly rows: number;
   readonly conflicts: number;
   /** The keys of conflicts whose rows keep their value of the head. */
   readonly kept: readonly string[];
@@ -116,7 +116,7 @@ export class ThreeWay {
   #mayAsk = true;
   #isUndecided = false;
   readonly #kept: string[] = [];
-  #applied = 0;
+  #rows = 0;
   #conflicts = 0;
 
   constructor(
@@ -203,8 +203,8 @@ export class ThreeWay {
   }
 
   #outcome(commitBytes: Uint8Array): Outcome {
-    const [applied, conflicts, kept] = [this.#applied, this.#conflicts, this.#kept];
-    return { root: hex(commitBytes), applied, conflicts, kept };
+    const [rows, conflicts, kept] = [this.#rows, this.#conflicts, this.#kept];
+    return { root: hex(commitBytes), rows, conflicts, kept };
   }
 
   async *#changes(from: number, to: number): AsyncGenerator<Change[], void, void> {
@@ -240,7 +240,7 @@ export class ThreeWay {
     for await (const [change, mine] of this.#pairs(base, ours, theirs)) {
       const conflict = mine && conflictOf(change, mine.value);
       if (conflict !== undefined) await this.#decide(conflict);
-      else if (mine === undefined) this.#applied += 1;
+      else if (mine === undefined) this.#rows += 1;
     }
   }
 
@@ -296,7 +296,7 @@ export class ThreeWay {
 
   #resolve(key: string, value: unknown, ours: unknown, theirs: unknown): void {
     if (sameValue(value, ours)) this.#kept.push(key);
-    else this.#applied += 1;
+    else this.#rows += 1;
     // A value of theirs needs no put: the core copies it in its stored form.
     if (!sameValue(value, theirs)) this.#resolved.push([key, value]);
   }

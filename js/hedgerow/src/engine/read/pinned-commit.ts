@@ -119,7 +119,7 @@ export class PinnedCommit implements ReadContext {
 export interface SnapshotRoot {
   /** The hash of the snapshot's commit, in hexadecimal. */
   readonly root: string;
-  release(): void;
+  close(): void;
 }
 
 const pinnedCommits = new WeakMap<object, PinnedCommit>();

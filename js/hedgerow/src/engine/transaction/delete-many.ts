@@ -6,8 +6,8 @@ import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { ReadContext } from '../read/context.js';
 import type { WaitOptions } from '../read/wait-for-index.js';
 import { inOrder } from '../write/call-order.js';
-import type { IngestResult } from '../write/ingest.js';
-import { type BulkJob, buildBulkResult, deleteRange, putMany } from '../write/put-many.js';
+import type { WriteResult } from '../write/ingest.js';
+import { type BulkJob, deleteRange, putMany } from '../write/put-many.js';
 import type { Source } from '../write/row-source.js';
 import { transacting } from './on-demand-transaction-code.js';
 
@@ -21,7 +21,7 @@ export async function deleteMany(
   from: ReadContext,
   deletes: Deletes,
   options: Options,
-): Promise<IngestResult> {
+): Promise<WriteResult> {
   const { host, branchHead } = from;
   if (!isRange(deletes)) {
     return putMany(host, branchHead, deletes as Source<string>, { ...options, deletes: true });
@@ -31,12 +31,7 @@ export async function deleteMany(
   const { before, over, end } = inOrder(from, true);
   try {
     await before;
-    return await (await transacting()).deleteEntries(
-      from,
-      range,
-      { ...options, over },
-      buildBulkResult,
-    );
+    return await (await transacting()).deleteEntries(from, range, { ...options, over });
   } finally {
     end();
   }

@@ -1,5 +1,6 @@
 import { checkSignal, until, type Waits } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
+import { disposable } from '../../base/disposable.js';
 import { HedgerowError, isMissing } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { MAX_HOLD_MS } from '../../base/limits.js';
@@ -9,6 +10,7 @@ import type { Durability } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, Head, HeldHead, Overrides } from '../history/branch-head.js';
 import { tryEdits } from '../write/try-edits.js';
+import type { WriteStats } from '../write/write-result.js';
 import { TransactionBase } from './base-commit.js';
 import { OwnEdits } from './edits.js';
 import { Run, Transaction } from './transaction.js';
@@ -23,7 +25,7 @@ export interface TransactionOptions {
 
 /** Options of `commit`. */
 export interface CommitOptions extends TransactionOptions {
-  /** Keeps both commits from being collected, until `release` of the result, or until the handle's store closes. */
+  /** Keeps both commits from being collected, until the result is closed, or until the handle's store closes. */
   readonly keep?: boolean | undefined;
 }
 
@@ -31,15 +33,32 @@ export interface CommitOptions extends TransactionOptions {
 export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
 
 /** The result of a transaction. */
-export interface CommitResult<T> {
+export class CommitResult<T> {
   /** The value that the function returned. */
   readonly value: T;
   /** The root that the transaction's commit builds on, in hexadecimal. */
   readonly before: string;
   /** The root of the transaction's commit; `before` if it changed no row. */
   readonly after: string;
+  readonly stats: WriteStats;
+  readonly #holds: Hold[];
+  /** As `close`, for `using`. */
+  declare readonly [Symbol.dispose]: () => void;
+
+  /** Call `db.history.commit`. */
+  constructor(value: T, { beforeBytes, afterBytes, holds, stats }: Attempt<T>, startMs: number) {
+    this.value = value;
+    this.before = hex(beforeBytes);
+    this.after = hex(afterBytes);
+    this.stats = { ...stats, ms: performance.now() - startMs };
+    this.#holds = holds;
+    disposable(CommitResult.prototype, 'dispose', CommitResult.prototype.close);
+  }
+
   /** Ends the holds of both commits, if `keep` asked for them. Idempotent. */
-  release(): void;
+  close(): void {
+    for (const hold of this.#holds.splice(0)) hold.release();
+  }
 }
 
 /** The body of a run. */
@@ -52,14 +71,23 @@ export interface TransactionJob extends CommitOptions {
   readonly waits?: Waits;
   /** See `OrderedCall`. */
   readonly over?: readonly Overrides[] | undefined;
-  /** Called when the edits are committed; not called without edits. */
-  readonly onCommit?: (made: TransactionCommit) => void;
   /** Makes the commit, even without edits. Runs exclusively; `undefined` if another writer was first. */
   readonly commit?: (edits: OwnEdits) => Promise<TransactionCommit | undefined>;
 }
 
 /** The commit of a transaction, and the ingest that made it. */
 export type TransactionCommit = NonNullable<Awaited<ReturnType<typeof tryEdits>>>;
+
+/** The figures of a transaction without edits. */
+const NO_STATS: WriteStats = {
+  bytes: 0,
+  chunks: 0,
+  segments: 0,
+  ms: 0,
+  slices: 0,
+  longestSliceMs: 0,
+  storageMs: 0,
+};
 
 /** Another writer has changed rows that the transaction has read. */
 class StaleRead extends Error {}
@@ -91,12 +119,13 @@ export class Transactions {
 
   /** As `run`, for a body that itself makes the transactions from parts of the run. */
   async runWhole<T>(body: Body<T>, job: TransactionJob): Promise<CommitResult<T>> {
+    const startMs = performance.now();
     // The second run nearly always wins if all other writers are in this tab.
     return untilWon(async (tries) => {
       checkSignal(job.signal);
       try {
         const isFirst = tries === 0 && !this.#branchHead.isContended;
-        return await this.#runOnce(body, job, isFirst);
+        return await this.#runOnce(body, job, isFirst, startMs);
       } catch (cause) {
         if (!(cause instanceof StaleRead)) throw cause;
         return undefined;
@@ -108,6 +137,7 @@ export class Transactions {
     body: Body<T>,
     job: TransactionJob,
     isFirst: boolean,
+    startMs: number,
   ): Promise<CommitResult<T>> {
     const attempt = isFirst
       ? this.#begin(body, job, await this.#branchHead.holdHead())
@@ -118,11 +148,7 @@ export class Transactions {
       if (attempt.isPending) {
         await this.#branchHead.exclusively(() => this.#commit(attempt, job), job.signal);
       }
-      const { beforeBytes, afterBytes, kept } = attempt;
-      const release = () => {
-        for (const hold of kept.splice(0)) hold.release();
-      };
-      return { value, before: hex(beforeBytes), after: hex(afterBytes), release };
+      return new CommitResult(value, attempt, startMs);
     } finally {
       attempt.base.close();
     }
@@ -155,7 +181,7 @@ export class Transactions {
   /** Commits the edits of an attempt. Run it exclusively. */
   async #commit<T>(
     attempt: Attempt<T>,
-    { durability, signal, onCommit, keep, commit }: TransactionJob,
+    { durability, signal, keep, commit }: TransactionJob,
   ): Promise<void> {
     if (!attempt.isPending) return;
     const branchHead = this.#branchHead;
@@ -180,14 +206,14 @@ export class Transactions {
         if (!isMissing(cause) || !(await branchHead.refresh())) throw cause;
         return undefined;
       } finally {
-        if (isMade && held !== undefined) attempt.kept.push(held);
+        if (isMade && held !== undefined) attempt.holds.push(held);
         else held?.release();
       }
     });
     if (keep === true) await this.#keep(attempt, made.commitBytes);
     attempt.isCommitted = true;
     attempt.afterBytes = made.commitBytes;
-    onCommit?.(made);
+    attempt.stats = made.ingest.statsOf(made, 0);
     edits.override();
   }
 
@@ -195,7 +221,7 @@ export class Transactions {
   async #keep<T>(attempt: Attempt<T>, commitBytes: Uint8Array): Promise<void> {
     const { shared } = this.#branchHead;
     try {
-      attempt.kept.push(await shared.hold(commitBytes));
+      attempt.holds.push(await shared.hold(commitBytes));
       // Its chunks are all stored if it is still the head; else a collection may have begun before it was held.
       await this.#branchHead.refresh();
       if (!this.#branchHead.isHead(commitBytes)) await shared.endCollections();
@@ -215,7 +241,9 @@ class Attempt<T> {
   beforeBytes: Uint8Array;
   afterBytes: Uint8Array;
   /** The holds of both commits, if `keep` asks for them. */
-  readonly kept: Hold[] = [];
+  readonly holds: Hold[] = [];
+  /** The figures of its commit. */
+  stats: WriteStats = NO_STATS;
   readonly #isAlways: boolean;
   /** The last commit that was found to give the same reads. */
   #checkedBytes: Uint8Array;

@@ -71,7 +71,7 @@ export class Export implements AsyncIterable<Uint8Array> {
   #skipped: number;
   #isTaken = false;
 
-  /** As `release`, for `using`. */
+  /** As `close`, for `using`. */
   declare readonly [Symbol.dispose]: () => void;
 
   /** Call `exportStore`. */
@@ -99,7 +99,7 @@ export class Export implements AsyncIterable<Uint8Array> {
     this.#skipped = Math.min(from, length);
     this.bytes = length - this.#skipped;
     copies.add(this, holds);
-    disposable(Export.prototype, 'dispose', Export.prototype.release);
+    disposable(Export.prototype, 'dispose', Export.prototype.close);
   }
 
   /** Yields the bytes in parts of up to about 600 KiB, and reads each part from storage on demand. */
@@ -116,7 +116,7 @@ export class Export implements AsyncIterable<Uint8Array> {
       return: async () => {
         await parts.return(undefined);
         // If the export was never read, the generator has not released the holds.
-        this.release();
+        this.close();
         return { done: true, value: undefined };
       },
       [Symbol.asyncIterator]: () => iterator,
@@ -143,7 +143,7 @@ export class Export implements AsyncIterable<Uint8Array> {
   }
 
   /** Releases the commits of an export that is not read to its end. Idempotent. */
-  release(): void {
+  close(): void {
     this.#isTaken = true;
     copies.delete(this);
     releaseAll(this.#holds);
@@ -156,7 +156,7 @@ export class Export implements AsyncIterable<Uint8Array> {
       yield* this.#takeUnskipped(endOf(segments));
       return undefined;
     } finally {
-      this.release();
+      this.close();
     }
   }
 

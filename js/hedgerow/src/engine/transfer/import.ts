@@ -75,10 +75,12 @@ export interface ImportResult {
   /** The names of the store's other branches. */
   readonly branches: readonly string[];
   readonly rows: number;
-  /** The number of segments that this call stored, and that an earlier import had stored. */
-  readonly segments: number;
-  readonly segmentsBefore: number;
-  readonly ms: number;
+  readonly stats: {
+    /** The number of segments that this call stored, and that an earlier import had stored. */
+    readonly segments: number;
+    readonly segmentsBefore: number;
+    readonly ms: number;
+  };
 }
 
 /** The share of storing in the progress; verifying is the rest. */
@@ -307,9 +309,7 @@ class Import {
       root: hex(mainOf(header)),
       branches: names.map((name) => name.slice(BRANCH_REF.length)),
       rows: this.#rows,
-      segments,
-      segmentsBefore,
-      ms: performance.now() - this.#startMs,
+      stats: { segments, segmentsBefore, ms: performance.now() - this.#startMs },
     };
   }
 }

@@ -15,11 +15,11 @@ import type { Durability } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, HeldHead, Overrides } from '../history/branch-head.js';
 import type { JointMoves } from '../history/joint-moves.js';
-import type { IngestResult, Progress } from './ingest-result.js';
 import type { Block } from './row-block-type.js';
 import { measureStorage, type PipedChange, SegmentPipe } from './segment-pipe.js';
+import type { Progress, WriteResult, WriteStats } from './write-result.js';
 
-export type { Block, IngestResult, Progress };
+export type { Block, Progress, WriteResult, WriteStats };
 
 /** The bytes of segments that a change on stored rows holds at most before it writes them. */
 const HELD_BYTES = 4 * WRITE_BYTES;
@@ -145,6 +145,12 @@ export class Ingest implements PipedChange {
   /** True for a bulk change until its rows end; after that others wait for its commit. */
   get waitsForSpace(): boolean {
     return this.#bulk !== undefined && !this.#finished;
+  }
+
+  /** Returns the figures of a change that began at `startMs`, and of its commit. */
+  statsOf({ chunks }: IngestCommit, startMs: number): WriteStats {
+    const { bytes, segments, times } = this;
+    return { bytes, chunks, segments, ms: performance.now() - startMs, ...times };
   }
 
   /** Keeps a hold until the ingest ends. */

@@ -4,7 +4,7 @@ import type { ByteFormat, ByteSource } from '../../base/byte-source.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { Host } from '../../core/operation-host.js';
 import type { BranchHead } from '../history/branch-head.js';
-import type { IngestResult } from './ingest.js';
+import type { WriteResult } from './ingest.js';
 import { type BulkJob, type PutManyOptions, putMany } from './put-many.js';
 import type { Source } from './row-source.js';
 
@@ -50,7 +50,7 @@ export async function applyPatch(
   branchHead: BranchHead,
   patch: Patch,
   options: PatchOptions & Pick<BulkJob<unknown>, 'durability' | 'after'>,
-): Promise<IngestResult> {
+): Promise<WriteResult> {
   try {
     const job = { ...options, isPatch: true };
     return await putMany(host, branchHead, patch as Source<PatchOperation>, job);

@@ -17,8 +17,8 @@ import {
   Ingest,
   type IngestCommit,
   type IngestOptions,
-  type IngestResult,
   type Progress,
+  type WriteResult,
 } from './ingest.js';
 import { type KeySelector, RowGatherer } from './row-gatherer.js';
 import { isAtHand, type OpenSource, openSource, type Source } from './row-source.js';
@@ -62,7 +62,7 @@ export async function putMany<Row>(
   branchHead: BranchHead,
   source: Source<Row> | ByteSource,
   job: BulkJob<Row>,
-): Promise<IngestResult> {
+): Promise<WriteResult> {
   const startMs = performance.now();
   const { key, prefix, signal } = job;
   if (prefix !== undefined) checkKey(prefix, 'prefix');
@@ -93,7 +93,7 @@ async function ingestSource<Row>(
   job: BulkJob<Row>,
   bulk: Bulk,
   startMs: number,
-): Promise<IngestResult> {
+): Promise<WriteResult> {
   const { durability, signal, look } = job;
   const options = ingestOptions(source.kind, job);
   const ingest = await Ingest.begin(host, branchHead, durability, {
@@ -136,7 +136,7 @@ export async function deleteRange(
   branchHead: BranchHead,
   range: KeyRange,
   { durability, signal }: Pick<BulkJob<string>, 'durability' | 'signal'>,
-): Promise<IngestResult> {
+): Promise<WriteResult> {
   const startMs = performance.now();
   const encoded = encodeRange(range);
   const bulk = branchHead.bulks.beginCall();
@@ -161,11 +161,10 @@ export async function deleteRange(
 /** Returns the result of a bulk change. */
 export function buildBulkResult(
   ingest: Ingest,
-  { chunks, commitBytes }: IngestCommit,
+  committed: IngestCommit,
   rows: number,
   startMs: number,
-): IngestResult {
-  const { bytes, segments, times } = ingest;
-  const ms = performance.now() - startMs;
-  return { root: hex(commitBytes), rows, bytes, chunks, segments, ms, ...times };
+): WriteResult {
+  const stats = ingest.statsOf(committed, startMs);
+  return { root: hex(committed.commitBytes), rows, stats };
 }

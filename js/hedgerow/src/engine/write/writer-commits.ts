@@ -1,7 +1,7 @@
 /** Commits the buffer of a writer. Loaded at the first flush: see `writer.ts`. */
 import { hex } from '../../base/hex.js';
 import { turn } from '../../base/scheduler.js';
-import { type Block, Ingest, type IngestCommit, type IngestResult } from './ingest.js';
+import { type Block, Ingest, type IngestCommit, type WriteResult } from './ingest.js';
 import { BLOCK_UNITS, type WriterBuffer } from './writer-buffer-types.js';
 
 /** The commits of one writer. */
@@ -10,7 +10,8 @@ export class WriterCommits {
   #ingest: Ingest | undefined;
   /** Fed rows of the next commit. */
   #uncommitted = 0;
-  readonly #total = { rows: 0, bytes: 0, chunks: 0, segments: 0, slices: 0, storageMs: 0 };
+  readonly #total = { bytes: 0, chunks: 0, segments: 0, slices: 0, storageMs: 0 };
+  #rows = 0;
   #longestSliceMs = 0;
 
   constructor(from: WriterBuffer) {
@@ -68,7 +69,7 @@ export class WriterCommits {
     // The next commit builds on the edits until now.
     this.#from.context.bulk.overrides.clear();
     const { rows, bytes, segments, times } = ingest;
-    this.#total.rows += rows;
+    this.#rows += rows;
     this.#total.bytes += bytes;
     this.#total.chunks += chunks;
     this.#total.segments += segments;
@@ -78,12 +79,13 @@ export class WriterCommits {
   }
 
   /** Commits all fed rows. */
-  async finish(): Promise<IngestResult> {
+  async finish(): Promise<WriteResult> {
     await this.#commit();
     const { branchHead, startMs } = this.#from.context;
     const root = hex(branchHead.head.commitBytes);
     const ms = performance.now() - startMs;
-    return { root, ms, longestSliceMs: this.#longestSliceMs, ...this.#total };
+    const stats = { ms, longestSliceMs: this.#longestSliceMs, ...this.#total };
+    return { root, rows: this.#rows, stats };
   }
 
   /** Drops rows that are not committed. */

@@ -7,7 +7,7 @@ import { checkKey } from '../../base/key.js';
 import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
-import type { IngestResult } from './ingest.js';
+import type { WriteResult } from './ingest.js';
 import {
   BLOCK_UNITS,
   type BufferedRow,
@@ -21,7 +21,7 @@ export const loadWriter = () => part(() => import('./writer-commits.js'));
 
 /** Options of a writer. */
 export interface WriterOptions {
-  /** The rows of each commit; by default `finish` makes the only commit. */
+  /** The rows of each commit; by default `close` makes the only commit. */
   readonly commitEvery?: number | undefined;
   /** The durability of the store by default. */
   readonly durability?: Durability | undefined;
@@ -75,9 +75,9 @@ export class Flusher implements WriterBuffer {
     while (!this.tryAdd(row)) await this.#flushAll();
   }
 
-  async finish(): Promise<IngestResult> {
+  async finish(): Promise<WriteResult> {
     this.#check();
-    this.#ended = 'it has finished';
+    this.#ended = 'it was closed';
     try {
       do await this.#flushAll();
       while (this.rows.length > 0);
@@ -145,7 +145,7 @@ const writers = new ReleaseRegistry<Flusher>((flusher) => {
  */
 export class Writer {
   readonly #flusher: Flusher;
-  /** As `abort`, for `await using`; has no effect after `finish`. */
+  /** As `abort`, for `await using`; has no effect after `close`. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
 
   /** Call `db.writer()`. */
@@ -179,7 +179,7 @@ export class Writer {
   }
 
   /** Commits all rows and ends the writer. */
-  finish(): Promise<IngestResult> {
+  close(): Promise<WriteResult> {
     writers.delete(this);
     return this.#flusher.finish();
   }

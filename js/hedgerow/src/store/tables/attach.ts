@@ -32,9 +32,8 @@ export class TableSet {
     this.specs = Object.entries(tables).map(([name, table]) => {
       const definition = (table as { definition?: unknown } | undefined)?.definition;
       if (!isPlain(definition)) throwTableError(name, 'a table is what table() returns');
-      // `table` finds tables by their names. Only snapshots, which are made later, have `release`; a handle with `then` could be taken for a promise.
-      if (/^(|then|release|table)$/.test(name))
-        throwTableError(name, 'this is no name for a table');
+      // `table` finds tables by their names. A handle with `then` could be taken for a promise.
+      if (/^(|then|table)$/.test(name)) throwTableError(name, 'this is no name for a table');
       try {
         return new Spec(name, definition, ways);
       } catch (cause) {

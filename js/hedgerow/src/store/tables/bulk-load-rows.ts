@@ -4,7 +4,7 @@ import { type ByteSource, isPart } from '../../base/byte-source.js';
 import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { LOOK } from '../../base/internal-symbols.js';
 import { isList, isRevoked } from '../../base/runtime-type-checks.js';
-import type { IngestResult, Progress } from '../../engine/write/ingest.js';
+import type { Progress, WriteResult } from '../../engine/write/ingest.js';
 import type { PutManyOptions } from '../../engine/write/put-many.js';
 import { openArray, openSource, type Source } from '../../engine/write/row-source.js';
 import type { Store } from '../store.js';
@@ -26,7 +26,7 @@ export async function loadTableRows(
   spec: Spec,
   source: Source<unknown> | ByteSource,
   options: LoadOptions,
-): Promise<IngestResult> {
+): Promise<WriteResult> {
   if (isRevoked(source))
     throwTableError(spec.name, 'putMany takes rows or bytes, not a revoked proxy');
   const { format, signal, onProgress, ...others } = options;

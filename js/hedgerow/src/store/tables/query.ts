@@ -8,6 +8,7 @@ import { isPlain, kindOf } from '../../base/runtime-type-checks.js';
 import { Slicer } from '../../base/slicer.js';
 import { trackUnawaitedCalls } from '../../base/track-unawaited-calls.js';
 import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher-types.js';
+import type { WriteResult } from '../../engine/write/write-result.js';
 import { namedError, throwTableError } from './errors.js';
 import { iterateRows } from './iterate-rows.js';
 import type { RowTest } from './match-row.js';
@@ -295,7 +296,7 @@ export class TableQuery {
   async delete(
     given: { readonly signal?: AbortSignal | undefined } = {},
     call = 'delete',
-  ): Promise<number> {
+  ): Promise<number | WriteResult> {
     const { remove, within, at, whenReady } = this.#place;
     if (remove === undefined) throwTableError(this.#name, 'delete is no call of a snapshot');
     const { signal } = optionsOf(`${this.#name}.${call}`, given, 'signal');
@@ -311,7 +312,9 @@ export class TableQuery {
     }
     if (within !== undefined) {
       // In a transaction the rows cannot change once they were read; but a transaction waits for no index.
-      const inside = () => within((place) => new TableQuery(place, this.#terms).delete(), signal);
+      const remove = (place: TableContext) =>
+        new TableQuery(place, this.#terms).delete() as Promise<number>;
+      const inside = () => within(remove, signal);
       return inside().catch(async (cause: unknown) => {
         if ((cause as HedgerowError).code !== 'not-ready') this.#throwNamed(cause);
         await at.count({ ...plan.range, signal }).catch(this.#throwNamed);

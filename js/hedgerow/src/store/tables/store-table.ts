@@ -8,7 +8,7 @@ import type { Rows } from '../../engine/read/scan.js';
 import type { TransactionOptions } from '../../engine/transaction/run.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
 import type { WatchOptions } from '../../engine/watch/watcher-types.js';
-import type { IngestResult } from '../../engine/write/ingest.js';
+import type { WriteResult } from '../../engine/write/ingest.js';
 import type { PatchOperation } from '../../engine/write/patch.js';
 import type { Source } from '../../engine/write/row-source.js';
 import type { Store } from '../store.js';
@@ -38,11 +38,12 @@ export class StoreTable extends TableReads {
       store: db,
       ...(migrations && { whenReady: (options) => migrations.whenReady(db, spec, options) }),
       watch: (range, callback, options) => db.watch(range, callback, options),
-      remove: async (rows, signal) => (await db.deleteMany(rows, { signal })).rows,
-      within: (body, signal) =>
-        db[OWN]((tx) => body((tx as unknown as Record<string, TxTable>)[spec.name]!.place), {
-          signal,
-        }),
+      remove: (rows, signal) => db.deleteMany(rows, { signal }),
+      within: async (remove, signal) => {
+        const inside = (tx: unknown) => remove((tx as Record<string, TxTable>)[spec.name]!.place);
+        const deletion = await db[OWN](inside, { signal });
+        return { root: deletion.after, rows: deletion.value, stats: deletion.stats };
+      },
     });
     this.#db = db;
     this.#migrations = migrations;
@@ -83,7 +84,7 @@ export class StoreTable extends TableReads {
     const done =
       typeof change === 'function'
         ? this.#db.transaction(update, options)
-        : this.#db[OWN](update, options);
+        : this.#db[OWN](update, options).then(({ value }) => value);
     return done.catch((cause: unknown) => {
       throw namedError(cause, this.spec.name, key);
     });
@@ -93,26 +94,27 @@ export class StoreTable extends TableReads {
     return this.#db.delete(this.keyOf(key), options).catch(this.throwNamed);
   }
 
-  /** Deletes rows by keys, or by conditions as `where` takes them; resolves to their number. */
+  /** Deletes rows by keys, or by conditions as `where` takes them. */
   async deleteMany(
     keysOrConditions: unknown,
     given: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<number> {
+  ): Promise<WriteResult> {
     const options = optionsOf(`${this.spec.name}.deleteMany`, given, 'signal');
-    if (isRange(keysOrConditions)) return this.where(keysOrConditions).delete(options);
+    if (isRange(keysOrConditions))
+      return this.where(keysOrConditions).delete(options) as Promise<WriteResult>;
     const keys = this.keysOf('deleteMany', keysOrConditions as Iterable<unknown>);
-    return (await this.#db.deleteMany(keys, options).catch(this.throwNamed)).rows;
+    return this.#db.deleteMany(keys, options).catch(this.throwNamed);
   }
 
   /** Deletes all rows of the table. */
-  async clear(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<number> {
-    return this.all().delete(options, 'clear');
+  async clear(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<WriteResult> {
+    return this.all().delete(options, 'clear') as Promise<WriteResult>;
   }
 
   async putMany(
     source: Source<unknown> | ByteSource,
     given: LoadOptions = {},
-  ): Promise<IngestResult> {
+  ): Promise<WriteResult> {
     const options = optionsOf(
       `${this.spec.name}.putMany`,
       given,

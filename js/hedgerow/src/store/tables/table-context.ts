@@ -4,6 +4,7 @@ import type { KeyRange } from '../../base/range.js';
 import type { UnawaitedCalls } from '../../base/unawaited-calls.js';
 import type { IndexRange } from '../../core/indexes/index-entries.js';
 import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher-types.js';
+import type { WriteResult } from '../../engine/write/write-result.js';
 import type { Spec } from './spec.js';
 
 /** The reads that all these places have. */
@@ -39,14 +40,14 @@ export interface TableContext {
     wait?: boolean | undefined;
   }): Promise<void> | undefined;
   watch?(range: KeyRange | IndexRange, callback: WatchCallback, options: WatchOptions): () => void;
-  /** Runs a function in a transaction, with the context of the table in it. */
-  within?<T>(
-    body: (place: TableContext) => Promise<T>,
+  /** Deletes rows by a function in a transaction, which gets the context of the table in it, and resolves to their number. */
+  within?(
+    remove: (place: TableContext) => Promise<number>,
     signal: AbortSignal | undefined,
-  ): Promise<T>;
-  /** Deletes rows by their keys in the store, or by a range; resolves to their number. */
+  ): Promise<WriteResult>;
+  /** Deletes rows by their keys in the store, or by a range; in a transaction it resolves to their number. */
   remove?(
     rows: Iterable<string> | KeyRange | IndexRange,
     signal: AbortSignal | undefined,
-  ): Promise<number>;
+  ): Promise<number | WriteResult>;
 }

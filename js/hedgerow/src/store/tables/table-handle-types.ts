@@ -9,7 +9,7 @@ import type {
 } from '../../engine/transaction/run.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
 import type { WatchOptions } from '../../engine/watch/watcher-types.js';
-import type { IngestResult } from '../../engine/write/ingest.js';
+import type { WriteResult } from '../../engine/write/ingest.js';
 import type { PatchOperation } from '../../engine/write/patch.js';
 import type { Source } from '../../engine/write/row-source.js';
 import type { Connection } from '../../sync/link/connection.js';
@@ -116,19 +116,19 @@ export interface SnapshotQuery<Row, Definition = unknown>
 export interface TransactionQuery<Row, Definition = unknown>
   extends QueryCalls<Row, Definition, TransactionQuery<Row, Definition>>,
     FilterCalls<Row, TransactionQuery<Row, Definition>>,
-    DeleteCalls {}
+    DeleteCalls<number> {}
 
 /** Rows of a table that fulfil conditions, in an order. A query reads no rows before a call that returns them. */
 export interface Query<Row, Definition = unknown>
   extends QueryCalls<Row, Definition, Query<Row, Definition>>,
     FilterCalls<Row, Query<Row, Definition>>,
-    DeleteCalls,
+    DeleteCalls<WriteResult>,
     RowWatchCalls<Row, Definition>,
     Showable<Row> {}
 
-export interface DeleteCalls {
-  /** Deletes the rows; resolves to their number. */
-  delete(options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
+export interface DeleteCalls<Result> {
+  /** Deletes the rows. In a transaction it resolves to their number. */
+  delete(options?: { readonly signal?: AbortSignal | undefined }): Promise<Result>;
 }
 
 /** A change of a row, with its key as calls take it. */
@@ -218,17 +218,17 @@ export interface TableHandle<
   ): Promise<Row | undefined>;
   /** Deletes a row, if it exists. */
   delete(key: Key, options?: TransactionOptions): Promise<void>;
-  /** Deletes rows by their keys, or by conditions, in one commit; resolves to their number. */
+  /** Deletes rows by their keys, or by conditions, in one commit. */
   deleteMany(
     keysOrConditions: Keys<Key> | Conditions<Row, Definition>,
     options?: { readonly signal?: AbortSignal | undefined },
-  ): Promise<number>;
-  /** Deletes all rows of the table; resolves to their number. */
-  clear(options?: { readonly signal?: AbortSignal | undefined }): Promise<number>;
+  ): Promise<WriteResult>;
+  /** Deletes all rows of the table. */
+  clear(options?: { readonly signal?: AbortSignal | undefined }): Promise<WriteResult>;
   /** Loads many rows in one commit, as `putMany` of a store: objects, or bytes of NDJSON or a JSON array. */
-  putMany(source: Source<Input> | ByteSource, options?: LoadOptions): Promise<IngestResult>;
+  putMany(source: Source<Input> | ByteSource, options?: LoadOptions): Promise<WriteResult>;
   // TypeScript shows the errors of the last overload.
-  putMany(rows: readonly Input[], options?: LoadOptions): Promise<IngestResult>;
+  putMany(rows: readonly Input[], options?: LoadOptions): Promise<WriteResult>;
   /** Operations for `db.applyPatch`: one commit may change rows of several tables. */
   readonly op: {
     put(row: Input): PatchOperation;

@@ -70,7 +70,7 @@ export class TxTable extends TableReads {
 
   /** Deletes rows by keys, or by conditions as `where` takes them; resolves to their number. */
   async deleteMany(keysOrConditions: unknown): Promise<number> {
-    if (isRange(keysOrConditions)) return this.where(keysOrConditions).delete();
+    if (isRange(keysOrConditions)) return this.where(keysOrConditions).delete() as Promise<number>;
     const keys = this.keysOf('deleteMany', keysOrConditions as Iterable<unknown>);
     return this.#tx.deleteMany(keys).catch(this.throwNamed);
   }

@@ -33,9 +33,9 @@ export async function merge(context: SyncParts, seq: number, job: SyncJob): Prom
     const isTaken = await takeCommit(context, origin, (commit) =>
       areSameRows(shared, commit, fork),
     );
-    if (isTaken !== undefined) return { applied: 1, conflicts: 0 };
+    if (isTaken !== undefined) return { rows: 1, conflicts: 0 };
     const conflicts = await putOnTop(context, seq, { origin, fork }, job);
-    if (conflicts !== undefined) return { applied: 1, conflicts };
+    if (conflicts !== undefined) return { rows: 1, conflicts };
   }
   throw new HedgerowError(
     'conflict',

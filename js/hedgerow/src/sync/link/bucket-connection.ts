@@ -229,8 +229,8 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
   /** Pushes; resolves to whether that has brought rows to either side. After a failed push it still pulls. */
   async #isPushed(job: Job): Promise<boolean> {
     try {
-      const { isPushed, applied } = await this.#push(job);
-      return isPushed || applied > 0;
+      const { isPushed, pulledRows } = await this.#push(job);
+      return isPushed || pulledRows > 0;
     } catch (cause) {
       // The failure of the push is the one to report.
       if (!job.signal?.aborted) await this.#pull(job).catch(() => {});
@@ -274,7 +274,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
     let hasNews = false;
     if (isPending) hasNews = await this.#isPushed(job);
     else if (mustPull) {
-      hasNews = (await this.#pull(job)).applied > 0;
+      hasNews = (await this.#pull(job)).rows > 0;
       // Rows may have been here before the remote was known, or come from a merge.
       if (await this.findPending()) hasNews = (await this.#isPushed(job)) || hasNews;
     }

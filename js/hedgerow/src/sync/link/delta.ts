@@ -18,7 +18,7 @@ import type { BranchHead, HeldHead } from '../../engine/history/branch-head.js';
 import type { Partner } from '../../engine/history/joint-moves.js';
 import { writeRefs } from '../../engine/history/ref-write.js';
 import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
-import { abandonOnError, Ingest, type IngestResult } from '../../engine/write/ingest.js';
+import { abandonOnError, Ingest, type WriteResult } from '../../engine/write/ingest.js';
 import { buildBulkResult } from '../../engine/write/put-many.js';
 import type { Durability, RefMove } from '../../storage/segment-store.js';
 import { sameRows } from '../remote/format/head-record.js';
@@ -203,7 +203,7 @@ export interface DeltaChange {
 /** The outcome of `applyDeltas`. */
 export type DeltaOutcome =
   /** This commit has the edits. `rows` counts them, `bytes` the bytes of the deltas. */
-  | ({ readonly outcome: 'applied'; readonly commitBytes: Uint8Array } & IngestResult)
+  | ({ readonly outcome: 'applied'; readonly commitBytes: Uint8Array } & WriteResult)
   /** The deltas lead to other rows than promised: the branch is unchanged. */
   | { readonly outcome: 'wrong-root'; readonly made: RowsRoot }
   /** The branch, or a ref of `also`, is not where it should be, or another writer was first: no row has changed. */

@@ -76,13 +76,13 @@ export interface PullResult {
   /** The number of the head that was pulled; 0 without a head. */
   readonly seq: number;
   /** Rows that it changed in the local branch. */
-  readonly applied: number;
+  readonly rows: number;
   /** Keys that both sides had changed, to different values. */
   readonly conflicts: number;
 }
 
 /** The counts of a merge. */
-export type MergeCounts = Pick<PullResult, 'applied' | 'conflicts'>;
+export type MergeCounts = Pick<PullResult, 'rows' | 'conflicts'>;
 
 /** A call of the app, or of a loop. */
 export interface SyncJob {

@@ -16,14 +16,14 @@ export async function mergeIn(
 ): Promise<MergeCounts> {
   const { shared, refs, local, log, durability, policy } = context;
   const { origin, fork } = await refs.look();
-  if (sameBytes(origin, fork)) return { applied: 0, conflicts: 0 };
+  if (sameBytes(origin, fork)) return { rows: 0, conflicts: 0 };
   // A local branch that never had a row moves to the commit of the other side.
   const isEmpty = async (commitBytes: Uint8Array) => sameBytes(commitBytes, EMPTY_COMMIT);
   const taken = (await isEmpty(fork)) ? await takeCommit(context, origin, isEmpty) : undefined;
-  if (taken !== undefined) return { applied: taken, conflicts: 0 };
+  if (taken !== undefined) return { rows: taken, conflicts: 0 };
   const decisions = new DecisionLog(seq);
   await shared.queueWork(() => local.refresh());
-  const { applied } = await mergeBranch(local, context.originName, {
+  const { rows } = await mergeBranch(local, context.originName, {
     durability,
     signal,
     async onConflict(conflict) {
@@ -33,7 +33,7 @@ export async function mergeIn(
     },
     onDecided: () => log.write(decisions),
   });
-  return { applied, conflicts: decisions.size };
+  return { rows, conflicts: decisions.size };
 }
 
 /**

@@ -22,14 +22,14 @@ export async function pull(context: SyncContext, job: SyncJob): Promise<PullResu
     checkSignal(job.signal);
     const state = await context.refs.look();
     const seen = await context.heads.latest(state, job.signal);
-    if (seen === undefined) return { seq: 0, applied: 0, conflicts: 0 };
+    if (seen === undefined) return { seq: 0, rows: 0, conflicts: 0 };
     const update = { state, seen, base: await readRowsRoot(context.shared, state.origin) };
     const forwarded = isHere(update) ? 0 : await bringIn(context, update, job);
     if (forwarded !== undefined) {
       const { seq } = seen.head;
-      const { applied, conflicts } = await context.replica.merge(seq, job);
-      const pulled = { seq, applied: forwarded + applied, conflicts };
-      if (applied + forwarded + conflicts > 0) job.onPull?.(pulled);
+      const { rows: merged, conflicts } = await context.replica.merge(seq, job);
+      const pulled = { seq, rows: forwarded + merged, conflicts };
+      if (pulled.rows + conflicts > 0) job.onPull?.(pulled);
       return pulled;
     }
     if (tries < MAX_TRIES) await context.tools.sleep(10 * context.tools.chance(), job.signal);

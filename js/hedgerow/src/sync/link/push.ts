@@ -42,11 +42,11 @@ export interface PushResult {
   /** Whether this push has made that head. */
   readonly isPushed: boolean;
   /** Rows that it changed at the remote; undefined if a checkpoint carried them. */
-  readonly edits: number | undefined;
+  readonly rows: number | undefined;
   /** Times that another device was first. */
   readonly races: number;
   /** Rows that the pulls of this push have changed in the local branch. */
-  readonly applied: number;
+  readonly pulledRows: number;
   /** Keys that both sides had changed, to different values, in these pulls. */
   readonly conflicts: number;
 }
@@ -70,12 +70,12 @@ export async function push(context: SyncContext, job: SyncJob): Promise<PushResu
 }
 
 async function pushUntilFirst(context: SyncContext, job: SyncJob): Promise<PushResult> {
-  let [races, unknown, applied, conflicts] = [0, 0, 0, 0];
+  let [races, unknown, pulledRows, conflicts] = [0, 0, 0, 0];
   const refusals = { count: 0 };
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     checkSignal(job.signal);
     const pulled = await catchUp(context, job, tries > 0);
-    applied += pulled.applied;
+    pulledRows += pulled.rows;
     conflicts += pulled.conflicts;
     const tried = await tryOnce(context, job, refusals);
     const cause = causeOf(tried);
@@ -84,7 +84,7 @@ async function pushUntilFirst(context: SyncContext, job: SyncJob): Promise<PushR
     if (cause && (unknown === MAX_UNKNOWN || slowedMs(cause) !== undefined)) throw cause;
     // A push that was tried again as it was lacks the commits since.
     if (tried === 'again') continue;
-    if (isDone(tried)) return { ...tried, races, applied, conflicts };
+    if (isDone(tried)) return { ...tried, races, pulledRows, conflicts };
     if (tried === 'lost') races += 1;
     const most = Math.min(MAX_RACE_MS, FIRST_RACE_MS * 2 ** tries);
     await context.tools.sleep(most * context.tools.chance(), job.signal);
@@ -101,12 +101,12 @@ async function catchUp(context: SyncContext, job: SyncJob, must: boolean): Promi
   const isKnown = last !== undefined && isHere({ state, seen: last, base });
   const isMerged = sameBytes(state.origin, state.fork);
   if (!must && isKnown && isMerged && state.pending === undefined) {
-    return { applied: 0, conflicts: 0 };
+    return { rows: 0, conflicts: 0 };
   }
   return pull(context, job);
 }
 
-type PushSuccess = Pick<PushResult, 'seq' | 'isPushed' | 'edits'>;
+type PushSuccess = Pick<PushResult, 'seq' | 'isPushed' | 'rows'>;
 /** The reason why a try has not pushed. With a cause, the outcome is unknown: the next pull finds out. */
 type PushFailure = 'lost' | 'moved' | { readonly cause: HedgerowError };
 
@@ -138,7 +138,7 @@ async function tryOnce(
     const commitBytes = isOpen && state.pending ? state.pending.commitBytes : held.head.commitBytes;
     const rows = await readRowsRoot(shared, commitBytes);
     if (sameRows(rows, last?.head.rows ?? NO_ROWS)) {
-      return { seq: last?.head.seq ?? 0, isPushed: false, edits: 0 };
+      return { seq: last?.head.seq ?? 0, isPushed: false, rows: 0 };
     }
     // Edits must lead on from the rows of the head, or no device can apply them: another tab may have moved either.
     const base = await readRowsRoot(shared, state.origin);
@@ -299,5 +299,5 @@ export async function swap(
   const moves = { origin: commitBytes, fork: commitBytes, ...marks };
   // If another tab has moved a ref, the next pull finds this push in the head.
   await refs.move(isCheckpoint ? { ...moves, checkpoint: commitBytes } : moves, durability);
-  return { seq, isPushed: true, edits };
+  return { seq, isPushed: true, rows: edits };
 }

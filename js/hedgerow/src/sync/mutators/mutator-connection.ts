@@ -6,7 +6,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { memberOf } from '../../base/runtime-type-checks.js';
 import { sleep } from '../../base/timeout.js';
 import type { IndexBuilder } from '../../engine/write/background-index-builder.js';
-import type { Progress } from '../../engine/write/ingest-result.js';
+import type { Progress } from '../../engine/write/write-result.js';
 import { Connection, type ConnectionCall } from '../link/connection.js';
 import type { CallOptions, PullOptions } from '../link/connection-state.js';
 import type { RoundResult } from '../link/sync-loop.js';

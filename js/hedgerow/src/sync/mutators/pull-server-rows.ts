@@ -1,6 +1,6 @@
 /** Pulls: brings the rows of the server to its branch here, with the cookie and the ids, in one commit. */
 import { HedgerowError } from '../../base/errors.js';
-import type { Progress } from '../../engine/write/ingest-result.js';
+import type { Progress } from '../../engine/write/write-result.js';
 import { takePatch } from '../link/apply-pull-patch.js';
 import type { PullOptions } from '../link/connection-state.js';
 import { badResponse, type PullBody } from '../wire/pull-response-body.js';

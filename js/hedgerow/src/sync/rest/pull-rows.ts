@@ -1,6 +1,6 @@
 /** Pulls: brings the rows of the server to its branch here, with the cookie, in one commit, and merges them. */
 
-import type { Progress } from '../../engine/write/ingest-result.js';
+import type { Progress } from '../../engine/write/write-result.js';
 import { takePatch } from '../link/apply-pull-patch.js';
 import type { PullOptions } from '../link/connection-state.js';
 import type { PullResult } from '../link/link-context.js';

@@ -3,7 +3,7 @@
 import { optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { sleep } from '../../base/timeout.js';
-import type { Progress } from '../../engine/write/ingest-result.js';
+import type { Progress } from '../../engine/write/write-result.js';
 import type { ConnectionCall } from '../link/connection.js';
 import type { CallOptions, ConnectionState, PullOptions } from '../link/connection-state.js';
 import type { PullResult } from '../link/link-context.js';
@@ -71,10 +71,10 @@ export class RestConnection extends MergingConnection<PullResult, RestPush, Prog
     mustPull: boolean,
     signal: AbortSignal | undefined,
   ): Promise<RoundResult> {
-    const pulled = isPending || mustPull ? await this.pull({ signal }) : { applied: 0 };
+    const pulled = isPending || mustPull ? await this.pull({ signal }) : { rows: 0 };
     // This pushes rows that a merge has made, too.
     const pushed = (await this.findPending()) ? await this.push({ signal }) : { accepted: 0 };
-    const hasNews = pulled.applied > 0 || pushed.accepted > 0;
+    const hasNews = pulled.rows > 0 || pushed.accepted > 0;
     return { hasNews, isPending: await this.findPending() };
   }
 
@@ -94,7 +94,7 @@ export class RestConnection extends MergingConnection<PullResult, RestPush, Prog
       if (pulled !== undefined) {
         this.#hasLooked = true;
         this.show();
-        if (pulled.applied + pulled.conflicts > 0) job.onPull(pulled);
+        if (pulled.rows + pulled.conflicts > 0) job.onPull(pulled);
         return pulled;
       }
       await this.#again(tries, job.signal);

@@ -84,8 +84,8 @@ export const ANSWERS: { readonly [A in AnswerKind]: AnswerHandler } = {
   },
   watch: startWatch,
   snapshotHandle(last, _, { hold, answerCall }) {
-    const snapshot = invokeLast(last) as { release(): void };
-    hold('snapshot', snapshot, () => snapshot.release());
+    const snapshot = invokeLast(last) as { close(): void };
+    hold('snapshot', snapshot, () => snapshot.close());
     answerCall();
   },
   async branchHandle(last, _, { hold, answerCall }) {
@@ -95,15 +95,15 @@ export const ANSWERS: { readonly [A in AnswerKind]: AnswerHandler } = {
   },
   async exportHandle(last, _, { hold, answerCall }) {
     const made = (await invokeLast(last)) as Awaited<ReturnType<Store['backup']['export']>>;
-    hold('export', made, () => made.release());
+    hold('export', made, () => made.close());
     answerCall({ root: made.root, branches: made.branches, bytes: made.bytes });
   },
   async run(last, _, { run, hold, answerCall }) {
     const result = await invokeLast({ ...last, args: [run, ...last.args] });
     if (last.name === 'transaction') return answerCall();
-    const { before, after, release } = result as Awaited<ReturnType<Store['history']['commit']>>;
-    if (Object(last.args[0]).keep === true) hold('commit', {}, release);
-    answerCall({ before, after });
+    const made = result as Awaited<ReturnType<Store['history']['commit']>>;
+    if (Object(last.args[0]).keep === true) hold('commit', {}, () => made.close());
+    answerCall({ before: made.before, after: made.after, stats: made.stats });
   },
   live(last, call, { live }) {
     call.stop = live(last);

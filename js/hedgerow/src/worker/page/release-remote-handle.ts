@@ -7,12 +7,11 @@ const forgotten = new ReleaseRegistry<{ readonly link: WorkerLink; readonly id: 
   ({ link, id }) => link.stop(id),
 );
 
-/** Makes `name` and `using` release the object of a handle, once. */
-export function makeReleasable(
+/** Makes `close` and `using` release the object of a handle, once. */
+export function makeClosable(
   handle: object,
   link: WorkerLink,
   id: number,
-  name: string,
   symbol: 'dispose' | 'asyncDispose',
   release: () => unknown = () => link.stop(id),
 ): void {
@@ -23,6 +22,6 @@ export function makeReleasable(
     released ??= { result: release() };
     return released.result;
   };
-  Object.defineProperty(handle, name, { value });
+  Object.defineProperty(handle, 'close', { value });
   disposable(handle, symbol, value);
 }

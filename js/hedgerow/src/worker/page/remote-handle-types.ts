@@ -10,6 +10,7 @@ import type {
   TransactionOptions,
 } from '../../engine/transaction/run.js';
 import type { ExportOptions } from '../../engine/transfer/export.js';
+import type { WriteResult } from '../../engine/write/write-result.js';
 import type {
   MergeOptions,
   MergePreview,
@@ -39,12 +40,12 @@ export interface RemoteSnapshotQuery<Row, Definition = unknown>
 /** A query in a transaction of a worker. */
 export interface RemoteTransactionQuery<Row, Definition = unknown>
   extends QueryCalls<Row, Definition, RemoteTransactionQuery<Row, Definition>>,
-    DeleteCalls {}
+    DeleteCalls<number> {}
 
 /** A query of a table in a worker: without `filter`, whose function cannot cross. */
 export interface RemoteQuery<Row, Definition = unknown>
   extends QueryCalls<Row, Definition, RemoteQuery<Row, Definition>>,
-    DeleteCalls,
+    DeleteCalls<WriteResult>,
     RowWatchCalls<Row, Definition>,
     Showable<Row, RemoteHandle> {}
 
@@ -92,7 +93,7 @@ interface Reads extends Pick<Snapshot, 'get' | 'getMany' | 'has' | 'count' | 'at
 
 /** A snapshot of a store in a worker, taken when the call reaches the worker. */
 export interface RemoteSnapshot extends Reads {
-  release(): void;
+  close(): void;
   [Symbol.dispose](): void;
 }
 
@@ -119,7 +120,7 @@ export interface RemoteExport extends AsyncIterable<Uint8Array> {
   readonly branches: readonly string[];
   readonly bytes: number;
   stream(): ReadableStream<Uint8Array>;
-  release(): void;
+  close(): void;
   [Symbol.dispose](): void;
 }
 

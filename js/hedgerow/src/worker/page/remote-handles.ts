@@ -10,7 +10,7 @@ import { weigh } from '../estimate-message-cost.js';
 import * as Tag from '../protocol.js';
 import { refuseArgument, refuseFunction } from './argument-references.js';
 import { LiveQueryMirror } from './live-query-mirror.js';
-import { makeReleasable } from './release-remote-handle.js';
+import { makeClosable } from './release-remote-handle.js';
 import { type HandleTarget, hold, ownOf } from './remote-handle-path.js';
 import { iterateRemote } from './remote-iterator.js';
 import { runRemoteTransaction, updateRemoteRow } from './remote-transaction.js';
@@ -120,7 +120,7 @@ function performCall(self: object, name: string, gives: Tag.Gives, args: unknown
   if (gives === 'snapshotHandle') {
     const id = link.call(target, path, {});
     const made = handleOf({ ...own, kind: 'snapshot', target: id, path: [] });
-    makeReleasable(made, link, id, 'release', 'dispose');
+    makeClosable(made, link, id, 'dispose');
     return made;
   }
   if (gives === 'branchHandle' || gives === 'exportHandle') return openHandle(own, gives, path);
@@ -220,11 +220,11 @@ async function openHandle(
   if (gives === 'branchHandle') {
     const made = handleOf({ ...own, kind: 'store', target: id, path: [] });
     const closeBranch = () => requestAnswer(ownOf(made), ['close'], 'value');
-    makeReleasable(made, link, id, 'close', 'asyncDispose', closeBranch);
+    makeClosable(made, link, id, 'asyncDispose', closeBranch);
     return made;
   }
   const made = handleOf({ ...own, kind: 'export', target: id, path: [], tables: [] });
-  makeReleasable(made, link, id, 'release', 'dispose');
+  makeClosable(made, link, id, 'dispose');
   const stream = () => {
     const parts = iterateRemote(link, id, []);
     const pull = async (controller: ReadableStreamDefaultController) => {

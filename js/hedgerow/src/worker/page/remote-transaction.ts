@@ -1,4 +1,5 @@
 /** Transactions whose function is in the page. */
+import { disposable } from '../../base/disposable.js';
 import { refuseFunction } from './argument-references.js';
 import { type HandleTarget, ownOf } from './remote-handle-path.js';
 
@@ -17,8 +18,11 @@ export function runRemoteTransaction(
   return new Promise((resolve, reject) => {
     const id = link.call(target, [...path, [name, ...args]], {
       ok: (roots) => {
-        const release = () => link.stop(id);
-        resolve(name === 'commit' ? { ...(roots as object), value, release } : value);
+        if (name !== 'commit') return resolve(value);
+        const close = () => link.stop(id);
+        const result = { ...(roots as object), value, close };
+        disposable(result, 'dispose', close);
+        resolve(result);
       },
       no: reject,
       run: async (target) => {

@@ -42,8 +42,8 @@ describe('a snapshot', () => {
     expect([await snap.has('k000500'), await db.has('k000500')]).toEqual([true, false]);
     expect([await snap.count(), await db.count()]).toEqual([3000, 100]);
     expect((await db.history.diff(snap.root, db.root).toArray()).length).toBe(3000);
-    snap.release();
-    snap.release();
+    snap.close();
+    snap.close();
     await collectAll(db);
     expect(await caught(snap.get('k000000'))).toMatchObject({ code: 'closed' });
     expect(await caught(snap.scan().toArray())).toMatchObject({ code: 'closed' });
@@ -303,7 +303,7 @@ describe('an undo', () => {
     await db.branches.reset('draft');
     expect(db.root).toBe(draft.root);
     await db.branches.reset(snap);
-    snap.release();
+    snap.close();
     await db.branches.reset(root);
     expectSame(await all(db), rows(1000));
     await db.branches.delete('draft');

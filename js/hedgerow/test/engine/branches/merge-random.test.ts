@@ -115,7 +115,7 @@ describe('random edits of branches in two tabs', () => {
           tally.merges += 1;
           tally.conflicts += expected.conflicts.length;
           expect([...new Set(asked)].sort(), 'keys in conflict').toEqual(expected.conflicts);
-          expect([result.applied, result.conflicts]).toEqual([
+          expect([result.rows, result.conflicts]).toEqual([
             expected.applied,
             expected.conflicts.length,
           ]);
@@ -137,7 +137,7 @@ describe('random edits of branches in two tabs', () => {
           expectSame(await one.snap.scan().toArray(), sorted(one.rows), 'snapshot');
           // A root that a snapshot of this handle or of another one holds.
           await db.branches.reset(one.snap.root);
-          one.snap.release();
+          one.snap.close();
           set(name, one.rows);
           tally.resets += 1;
           break;

@@ -157,7 +157,7 @@ describe('a merge', () => {
     });
     isOver = true;
     await writing;
-    expect([result.applied, result.conflicts, asked]).toEqual([4000, 1, 1]);
+    expect([result.rows, result.conflicts, asked]).toEqual([4000, 1, 1]);
     expect(await db.count({ prefix: 'own' })).toBe(puts);
     expect(await db.getMany(['k0', 'k1', 'k3999'])).toEqual(['draft', 'draft', 'draft']);
   });

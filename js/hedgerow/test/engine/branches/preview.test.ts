@@ -172,7 +172,7 @@ describe('previewMerge', () => {
     expect(await db.branches.preview('draft')).toEqual({ changes: [], changed: 0, conflicts: [] });
     const back = await draft.branches.preview('main');
     expect(back.conflicts).toEqual([]);
-    expect(back.changed).toBe((await draft.branches.merge('main')).applied);
+    expect(back.changed).toBe((await draft.branches.merge('main')).rows);
   });
 
   it('keeps the first `limit` changes, and all conflicts', async () => {

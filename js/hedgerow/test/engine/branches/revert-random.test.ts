@@ -9,7 +9,7 @@ import { type BeginStep, forSeeds, hasAllSeeds } from '../../support/property.js
 import type { Random } from '../../support/random.js';
 
 type Rows = Map<string, number>;
-interface Change extends CommitResult<unknown> {
+interface Change extends Pick<CommitResult<unknown>, 'before' | 'after'> {
   readonly old: Rows;
   readonly now: Rows;
   readonly isKept: boolean;
@@ -108,8 +108,9 @@ describe('random commits and reverts of two handles', () => {
         const old = new Map(rows);
         const isKept = from.below(2) === 0;
         const done = await write(db, edit(from, rows, step), isKept);
-        changes.push({ ...done, old, now: new Map(rows), isKept });
-        expect(done.after).toBe(db.root);
+        const { before, after } = done;
+        changes.push({ before, after, old, now: new Map(rows), isKept });
+        expect(after).toBe(db.root);
       } else if (kind === 'put') {
         rows.set('k3', step);
         await db.put('k3', { n: step });

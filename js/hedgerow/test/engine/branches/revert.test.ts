@@ -112,7 +112,7 @@ describe('revert', () => {
     await two.delete('b');
     await two.delete('d');
     await two.put('e', 'theirs');
-    const { reverted, kept } = await one.history.revert(before, after);
+    const { rows: reverted, kept } = await one.history.revert(before, after);
     // `d` is already gone, as it was before.
     expect([reverted, kept]).toEqual([1, ['a', 'b', 'e']]);
     expect(await all(one)).toEqual([
@@ -162,9 +162,9 @@ describe('revert', () => {
       tx.put('d', 4);
     });
     for (let round = 0; round < 3; round++) {
-      expect((await db.history.revert(before, after)).reverted).toBe(3);
+      expect((await db.history.revert(before, after)).rows).toBe(3);
       expect(db.root).toBe(before);
-      expect((await db.history.revert(after, before)).reverted).toBe(3);
+      expect((await db.history.revert(after, before)).rows).toBe(3);
       expect(db.root).toBe(after);
     }
   });
@@ -264,9 +264,9 @@ describe('revert', () => {
     const after = db.snapshot();
     for (let at = 0; at < 5; at++) await db.putMany([['big', `${at}`.repeat(90_000)]]);
     await db.health.compact();
-    expect((await db.history.revert(before, after)).reverted).toBe(1);
+    expect((await db.history.revert(before, after)).rows).toBe(1);
     expect(await db.get('a')).toBe(1);
-    before.release();
+    before.close();
     await expect(db.history.revert(before, after)).rejects.toEqual(failure('closed'));
     const other = await storeOf([]);
     await expect(other.history.revert(after, after)).rejects.toEqual(failure('invalid-argument'));
@@ -297,14 +297,14 @@ describe('revert', () => {
       const kept = await db.history.commit((tx) => tx.put('k7', 'mine'), { keep: true });
       await fill('y');
       await one.health.compact();
-      const { reverted, kept: others } = await db.history.revert(kept.before, kept.after);
+      const { rows: reverted, kept: others } = await db.history.revert(kept.before, kept.after);
       expect([reverted, others]).toEqual([0, ['k7']]);
       await db.put('k7', 'mine');
       await one.health.compact();
-      expect((await db.history.revert(kept.before, kept.after)).reverted).toBe(1);
+      expect((await db.history.revert(kept.before, kept.after)).rows).toBe(1);
       expect(await db.get('k7')).toBe('x'.repeat(400));
-      kept.release();
-      kept.release();
+      kept.close();
+      kept.close();
       await fill('z');
       await one.health.compact();
       await expect(db.history.revert(kept.before, kept.after)).rejects.toEqual(
@@ -326,8 +326,8 @@ describe('revert', () => {
       }
     })();
     for (let round = 0; round < 10; round++) {
-      expect((await one.history.revert(before, after)).reverted).toBe(1);
-      expect((await one.history.revert(after, before)).reverted).toBe(1);
+      expect((await one.history.revert(before, after)).rows).toBe(1);
+      expect((await one.history.revert(after, before)).rows).toBe(1);
     }
     isOver = true;
     await putting;

@@ -189,7 +189,7 @@ describe('calls on one handle', () => {
       ['written', 'by hand'],
       ['zz', 2],
     ]);
-    await writer.finish();
+    await writer.close();
     expect(await db.get('changed')).toBe('written later');
     expect(await db.get('written')).toBe('by hand');
   });

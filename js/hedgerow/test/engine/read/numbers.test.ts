@@ -118,7 +118,7 @@ describe('numbers of rows', () => {
       );
       await checkRange(draft, sorted([...rows, ...added]), from);
     });
-    snapshot.release();
+    snapshot.close();
     await expect(snapshot.at(0)).rejects.toEqual(failure('closed'));
     await expect(snapshot.rank('a')).rejects.toEqual(failure('closed'));
     await draft.close();

@@ -38,7 +38,7 @@ describe('a snapshot of a tab that does not collect', () => {
     for (let round = 3; round < 6; round++) await collector.putMany(rows(4000, round));
     await collector.health.compact();
     expectSame(await snap.scan().toArray(), [...rows(4000, 1), ['own', 1]]);
-    snap.release();
+    snap.close();
     await other.close();
     await collector.health.compact();
     const { storedBytes, liveBytes } = await collector.health.stats();
@@ -55,7 +55,7 @@ describe('a snapshot of a tab that does not collect', () => {
     const snap = other.snapshot();
     await expect(snap.get('k003999')).rejects.toMatchObject({ code: 'missing-chunk' });
     await expect(snap.scan().toArray()).rejects.toMatchObject({ code: 'missing-chunk' });
-    snap.release();
+    snap.close();
     expect(await other.get('k003999')).toMatchObject({ round: 2 });
     // From now on its head is covered: the next snapshot is whole after any commits in between.
     await pause();
@@ -197,7 +197,7 @@ describe('after a trap', () => {
     expectSame(await early.scan().toArray(), rows(2000, 2));
     await draft.put('draft', 2);
     expect(await draft.get('draft')).toBe(2);
-    snap.release();
+    snap.close();
   });
 });
 

@@ -24,7 +24,7 @@ async function holds(db: Store): Promise<Entry[]> {
     );
     return sorted([...rows, ...byHand]);
   } finally {
-    snap.release();
+    snap.close();
   }
 }
 

@@ -105,7 +105,7 @@ describe('races', () => {
     );
     expect((await tree.diff(db.root, before).toArray()).every(({ after }) => after === undefined));
     expect(await tree.prove('a1')).not.toEqual(proofs[0]);
-    held.release();
+    held.close();
     await db.close();
   });
 });

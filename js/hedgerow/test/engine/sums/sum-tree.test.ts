@@ -118,7 +118,7 @@ describe('by hand', () => {
     expect(changes.map(({ before, after }) => [before?.sum, after?.sum])).toEqual([
       [undefined, 2n],
     ]);
-    snap.release();
+    snap.close();
     await db.close();
   });
 

@@ -139,7 +139,7 @@ describe('an export that is damaged', () => {
       await expectEmpty(storage);
     }
     const result = await importStore('copy', [bytes], { storage });
-    expect(result.segmentsBefore).toBeGreaterThan(0);
+    expect(result.stats.segmentsBefore).toBeGreaterThan(0);
     await expectCopy(db, storage);
   });
 });

@@ -43,10 +43,10 @@ describe('an import that was cut off', () => {
     expect(before.size).toBeGreaterThan(3);
     const written = storage.written.length;
     const result = await importStore('copy', [bytes], { storage });
-    expect(result.segmentsBefore).toBe(before.size);
+    expect(result.stats.segmentsBefore).toBe(before.size);
     const again = storage.written.slice(written).flatMap(({ segments }) => segments);
-    expect(again).toHaveLength(result.segments);
-    expect(result.segments + before.size).toBe((await storedIn(storage)).ids.length);
+    expect(again).toHaveLength(result.stats.segments);
+    expect(result.stats.segments + before.size).toBe((await storedIn(storage)).ids.length);
     await expectCopy(db, storage);
   });
 
@@ -64,7 +64,7 @@ describe('an import that was cut off', () => {
         onProgress: () => --left === 0 && abort.abort(),
       });
       const error = await importing.then(
-        ({ segmentsBefore }) => {
+        ({ stats: { segmentsBefore } }) => {
           most = segmentsBefore;
         },
         (cause: unknown) => cause,
@@ -108,7 +108,7 @@ describe('an import that was cut off', () => {
       await cutImport(storage, bytes);
       const asked: number[] = [];
       const result = await importStore('copy', source(bytes, asked), { storage });
-      expect(result.segmentsBefore).toBeGreaterThan(3);
+      expect(result.stats.segmentsBefore).toBeGreaterThan(3);
       if (asked.length > 0) {
         expect(asked).toHaveLength(2);
         expect(asked[1]).toBeGreaterThan(bytes.length * 0.3);
@@ -148,7 +148,7 @@ describe('an import that was cut off', () => {
       { storage },
     );
     expect(asked).toEqual([0]);
-    expect(result.segmentsBefore).toBeGreaterThan(3);
+    expect(result.stats.segmentsBefore).toBeGreaterThan(3);
     await expectCopy(db, storage);
     const third = await largeStore(random(6), 1 << 20);
     const copies = memory();

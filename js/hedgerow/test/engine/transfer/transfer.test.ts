@@ -65,7 +65,7 @@ describe('a store that is exported and imported', () => {
       // Checked before a handle of the copy can collect: the import itself leaves no garbage.
       const { refs, ids } = await storedIn(copies);
       expect(refs.has('import')).toBe(false);
-      expect(ids.length).toBeGreaterThanOrEqual(result.segments);
+      expect(ids.length).toBeGreaterThanOrEqual(result.stats.segments);
       await expectCopy(db, copies);
       const copy = await open('copy', { storage: copies });
       expect(await copy.branches.list()).toEqual(await db.branches.list());
@@ -169,7 +169,7 @@ describe('a store that is exported and imported', () => {
     const storage = memory();
     await importStore('copy', one, { storage });
     await expectCopy(db, storage);
-    both.release();
+    both.close();
   });
 });
 
@@ -210,8 +210,8 @@ describe('an export', () => {
     await db.health.compact();
     const held = await db.health.stats();
     expect(held.storedBytes).toBeGreaterThan(2 << 20);
-    copy.release();
-    copy.release();
+    copy.close();
+    copy.close();
     await db.health.compact();
     expect((await db.health.stats()).storedBytes).toBe(0);
     expect(() => copy.stream()).toThrow(failure('closed'));

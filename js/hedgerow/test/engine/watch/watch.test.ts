@@ -119,7 +119,7 @@ describe('a callback', () => {
         // Scan a snapshot, which does not wait for the put.
         const snapshot = db.snapshot();
         const copy = new Copy(await snapshot.scan().toArray());
-        snapshot.release();
+        snapshot.close();
         // The watch begins at the rows that were read only if the head has not moved since.
         if (db.root === root) {
           db.watch({}, copy.take);

@@ -163,7 +163,7 @@ export const WRITERS: readonly Writer[] = [
         await writer.abort();
         throw cause;
       }
-      await writer.finish();
+      await writer.close();
     },
   },
   {
@@ -225,7 +225,7 @@ export const READERS: Readonly<Record<string, (outcome: Outcome) => Promise<bool
   'a snapshot': async ({ db, row }) => {
     const snapshot = db.snapshot();
     const value = await snapshot.get(row.key);
-    snapshot.release();
+    snapshot.close();
     return isSame(value, row.value);
   },
   'a transaction': async ({ db, row }) =>

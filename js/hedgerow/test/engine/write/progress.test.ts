@@ -40,7 +40,7 @@ describe('onProgress', () => {
         expect(durableRows).toBeGreaterThanOrEqual(before.durableRows);
         expect(durableRows).toBeLessThanOrEqual(rows);
       }
-      const { bytes } = result;
+      const { bytes } = result.stats;
       expect(seen.at(-1)).toEqual({ rows: 40_000, bytes, durableRows: 40_000, fraction: 1 });
     });
   }
@@ -92,16 +92,16 @@ describe('the result of putMany', () => {
     const { chunks, segments, storedBytes } = await db.health.stats();
     expect(result.root).toBe(db.root);
     expect(result.rows).toBe(20_000);
-    expect(result.bytes).toBeGreaterThan(JSON.stringify(all).length * 0.9);
-    expect(result.bytes).toBeLessThan(JSON.stringify(all).length * 1.1);
+    expect(result.stats.bytes).toBeGreaterThan(JSON.stringify(all).length * 0.9);
+    expect(result.stats.bytes).toBeLessThan(JSON.stringify(all).length * 1.1);
     expect(result).toMatchObject({ chunks, segments });
     expect(storedBytes).toBeGreaterThan(0);
-    expect(result.ms).toBeGreaterThan(0);
-    expect(result.slices).toBeGreaterThan(1);
-    expect(result.longestSliceMs).toBeGreaterThan(0);
-    expect(result.longestSliceMs).toBeLessThanOrEqual(result.ms);
-    expect(result.storageMs).toBeGreaterThanOrEqual(0);
-    expect(result.storageMs).toBeLessThanOrEqual(result.ms);
+    expect(result.stats.ms).toBeGreaterThan(0);
+    expect(result.stats.slices).toBeGreaterThan(1);
+    expect(result.stats.longestSliceMs).toBeGreaterThan(0);
+    expect(result.stats.longestSliceMs).toBeLessThanOrEqual(result.stats.ms);
+    expect(result.stats.storageMs).toBeGreaterThanOrEqual(0);
+    expect(result.stats.storageMs).toBeLessThanOrEqual(result.stats.ms);
   });
 
   it('counts rows of equal keys as rows', async () => {
@@ -119,15 +119,15 @@ describe('the result of putMany', () => {
 
   it('counts byte values', async () => {
     const db = await storeOf();
-    const { bytes } = await db.putMany([['a', random(1).bytes(100_000)]]);
-    expect(bytes).toBeGreaterThanOrEqual(100_000);
-    expect(bytes).toBeLessThan(101_000);
+    const { stats } = await db.putMany([['a', random(1).bytes(100_000)]]);
+    expect(stats.bytes).toBeGreaterThanOrEqual(100_000);
+    expect(stats.bytes).toBeLessThan(101_000);
   });
 
   it('has more slices where slices are shorter', async () => {
     const load = async (sliceMs: number) => {
       const db = await open('test', { storage: memory(), advanced: { sliceMs } });
-      return (await db.putMany(rows(20_000))).slices;
+      return (await db.putMany(rows(20_000))).stats.slices;
     };
     expect(await load(0.5)).toBeGreaterThan((await load(1000)) * 2);
   });

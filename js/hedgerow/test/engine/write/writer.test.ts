@@ -41,11 +41,11 @@ describe('a writer', () => {
     expect(awaited).toBeGreaterThan(0);
     expect(awaited).toBeLessThan(100);
     expect(await db.count()).toBe(0);
-    const result = await writer.finish();
+    const result = await writer.close();
     const { root } = await other.putMany(source);
     expect(result).toMatchObject({ root, rows: 100_000 });
-    expect(result.slices).toBeGreaterThan(5);
-    expect(result.chunks).toBeGreaterThan(100);
+    expect(result.stats.slices).toBeGreaterThan(5);
+    expect(result.stats.chunks).toBeGreaterThan(100);
     expect(db.root).toBe(root);
   });
 
@@ -59,7 +59,7 @@ describe('a writer', () => {
       expect(writer.tryPut(`row${n}`, row)).toBe(true);
       expect(writer.tryPut(`bytes${n}`, bytes)).toBe(true);
     }
-    await writer.finish();
+    await writer.close();
     expect(await db.get('row3')).toEqual({ n: 3 });
     expect(await db.get('bytes3')).toEqual(Uint8Array.of(3));
   });
@@ -84,7 +84,7 @@ describe('a writer', () => {
           model.set(key, value);
         }
       }
-      await writer.finish();
+      await writer.close();
       expectSame(await all(db), sorted(model));
     });
   });
@@ -100,7 +100,7 @@ describe('a writer', () => {
       await new Promise((resolve) => setImmediate(resolve));
       seen.add(await db.count());
     }
-    expect((await writer.finish()).rows).toBe(count);
+    expect((await writer.close()).rows).toBe(count);
     seen.add(await db.count());
     expect([...seen].filter((count) => count % 1000 !== 0)).toEqual([count]);
     expect(seen.size).toBeGreaterThan(5);
@@ -110,7 +110,7 @@ describe('a writer', () => {
     const db = await open('nothing', { storage: memory() });
     await db.put('a', 1);
     const { root } = db;
-    expect(await db.writer().finish()).toMatchObject({ root, rows: 0, chunks: 0 });
+    expect(await db.writer().close()).toMatchObject({ root, rows: 0, chunks: 0 });
   });
 
   it('stores no row when it is aborted', async () => {
@@ -123,7 +123,7 @@ describe('a writer', () => {
       await writer.abort();
       expect(() => writer.tryPut('a', 1)).toThrow(failure('closed'));
       await expect(writer.put('a', 1)).rejects.toEqual(failure('closed'));
-      await expect(writer.finish()).rejects.toEqual(failure('closed'));
+      await expect(writer.close()).rejects.toEqual(failure('closed'));
     }
     expect(await db.count()).toBe(0);
     expect((await (await open('aborted', { storage })).health.stats()).segments).toBe(0);
@@ -137,7 +137,7 @@ describe('a writer', () => {
     expect(() => writer.tryPut('b', undefined)).toThrow(failure('invalid-argument/value'));
     await expect(writer.put('b', 1n)).rejects.toEqual(failure('invalid-argument/value'));
     await expect(writer.delete('k'.repeat(1025))).rejects.toEqual(failure('invalid-argument/key'));
-    await writer.finish();
+    await writer.close();
     expect(await all(db)).toEqual([['a', 1]]);
   });
 
@@ -162,7 +162,7 @@ describe('a writer', () => {
       }
       expect(refused).toBe(true);
       expect(writer.tryPut('a', 1)).toBe(false);
-      const again = end === 'put' ? writer.put('a', 1) : writer.finish();
+      const again = end === 'put' ? writer.put('a', 1) : writer.close();
       await expect(again).rejects.toBe(error);
       storage.heal();
       expect(await db.count()).toBe(0);
@@ -177,7 +177,7 @@ describe('a writer', () => {
     await within(db.put('mine', 1));
     await within(db.put('k5', 'the last word'));
     await within(db.putMany([['more', 1]]));
-    await writer.finish();
+    await writer.close();
     const others: Entry[] = [
       ['k5', 'the last word'],
       ['mine', 1],
@@ -211,7 +211,7 @@ describe('a writer', () => {
     let taken = 0;
     while (writer.tryPut(`k${next()}`, 'x'.repeat(100))) taken++;
     expect(taken).toBeLessThan(12_000);
-    await writer.finish();
+    await writer.close();
     expect(await db.count()).toBe(taken);
   });
 });

@@ -48,7 +48,7 @@ describe('handles in deep proxies of Vue', () => {
     expect(await state.of.get('i8')).toBe(undefined);
     expect(state.shown.get().rows.length).toBe(4);
     state.shown.close();
-    snapshot.release();
+    snapshot.close();
     await state.db.close();
   });
 

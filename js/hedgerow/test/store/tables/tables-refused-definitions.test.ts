@@ -151,7 +151,7 @@ describe('tables', () => {
     note(db);
     note(snapshot);
     await db.transaction((tx) => note(tx));
-    snapshot.release();
+    snapshot.close();
     await db.close();
     for (const name of ['put', 'release', 'snapshot', 'deleteMany', 'close', 'root']) {
       expect(names).toContain(name);

@@ -1,10 +1,10 @@
 /** The double of a server of plain rows: it keeps a version of each row, and takes a batch completely or not at all. */
 import { isDeepStrictEqual } from 'node:util';
 import type {
+  RestChange,
   RestPulled,
   RestPullRequest,
   RestPushRequest,
-  RestChange,
 } from '../../../src/sync/rest/index.js';
 
 interface Versioned {

@@ -152,7 +152,7 @@ const MAKERS: ((from: Random) => Call)[] = [
         const writer = db.writer({ commitEvery });
         try {
           for (const [key, value] of puts) await writer.put(key, value);
-          await writer.finish();
+          await writer.close();
         } finally {
           await writer.abort();
         }

@@ -327,7 +327,7 @@ class Simulation {
     const options = this.#durabilityOfCall();
     const writer = db.writer({ commitEvery, ...options });
     for (const [key, value] of puts) if (!writer.tryPut(key, value)) await writer.put(key, value);
-    await this.#inLife(writer.finish(), line);
+    await this.#inLife(writer.close(), line);
     done(this.#world.generation, options.durability === 'strict');
   }
 

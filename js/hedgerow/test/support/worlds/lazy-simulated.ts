@@ -156,7 +156,7 @@ export class LazyDevice {
     else if (kind < 9) await tried(() => db.delete(keyOf(nth)));
     else if (kind < 11) {
       lazyTotals.syncs += 1;
-      await tried(() => (from.below(2) === 0 ? link.pull() : link.push()));
+      await tried<unknown>(() => (from.below(2) === 0 ? link.pull() : link.push()));
     } else if (from.below(3) === 0) await this.stop();
     else if (from.below(2) === 0) {
       lazyTotals.collections += 1;

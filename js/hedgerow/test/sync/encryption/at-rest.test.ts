@@ -59,7 +59,7 @@ async function work(db: Store): Promise<unknown[]> {
   await db.clear();
   states.push(await snapshot.count(), await snapshot.get('large'));
   await db.branches.reset(snapshot);
-  snapshot.release();
+  snapshot.close();
   await note();
   return states;
 }

@@ -197,8 +197,8 @@ describe('places with one key', () => {
       bucket(one.remote, { probe: false, encryption: two.encryption }),
     );
     await b.db.put('for room 2 only', 1);
-    for (const call of [swapped.pull, swapped.push]) {
-      await expect(call.call(swapped)).rejects.toEqual(failure('wrong-key'));
+    for (const call of [() => swapped.pull(), () => swapped.push()]) {
+      await expect(call()).rejects.toEqual(failure('wrong-key'));
     }
     expect(await objectsOf(one.remote)).toEqual(before);
   });
@@ -211,8 +211,8 @@ describe('a wrong key', () => {
     const b = await device(remote, options);
     await b.db.put('own', 1);
     const { root } = b.db;
-    for (const call of [b.link.pull, b.link.push]) {
-      const error: HedgerowError = await call.call(b.link).then(
+    for (const call of [() => b.link.pull(), () => b.link.push()]) {
+      const error: HedgerowError = await call().then(
         () => undefined,
         (cause) => cause,
       );

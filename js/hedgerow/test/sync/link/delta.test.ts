@@ -76,7 +76,7 @@ describe('random histories', () => {
           if (puts.length > 0) await sender.putMany(puts);
           if (deletes.length > 0) await sender.deleteMany(deletes);
           deltas.push(await deltaOf(sender, before.root, sender.root));
-          before.release();
+          before.close();
         }
         const before = await db.snapshot();
         const { root } = before;
@@ -89,7 +89,7 @@ describe('random histories', () => {
         const forth = await deltaOf(db, root, db.root);
         expect(await applied(db, [back])).toMatchObject({ outcome: 'applied', root });
         expect(await applied(db, [forth])).toMatchObject({ outcome: 'applied' });
-        before.release();
+        before.close();
         expect(await deltaOf(db, db.root, db.root)).toMatchObject({ edits: 0 });
       }
       await Promise.all([sender.close(), db.close()]);
@@ -274,6 +274,6 @@ describe('a delta', () => {
     const branchHead = headOf(await storeOf());
     const result = await applyDeltas(branchHead, { ...change, durability: 'relaxed' });
     expect(result).toMatchObject({ outcome: 'applied', root: sender.root, rows: rows.length });
-    if (result.outcome === 'applied') expect(result.slices).toBeGreaterThan(3);
+    if (result.outcome === 'applied') expect(result.stats.slices).toBeGreaterThan(3);
   });
 });

@@ -62,7 +62,7 @@ const WRITES: Record<string, Write> = {
   writer: async ({ db }) => {
     const writer = db.writer();
     writer.tryPut('k', 1);
-    await writer.finish();
+    await writer.close();
   },
   'branches.merge': ({ db }) => db.branches.merge('draft'),
   'history.revert': ({ db, before }) => db.history.revert(before, db.root),

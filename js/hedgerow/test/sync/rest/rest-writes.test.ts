@@ -25,7 +25,7 @@ const WRITES: Record<string, (given: Given) => Promise<unknown>> = {
   writer: async ({ db }) => {
     const writer = db.writer();
     writer.tryPut('k', 1);
-    await writer.finish();
+    await writer.close();
   },
   merge: async ({ db }) => {
     const draft = await db.branches.open('draft');

@@ -5,10 +5,10 @@ import { bucket } from '../../../src/sync/link/bucket.js';
 import { memoryRemote } from '../../../src/sync/remote/index.js';
 import {
   type RefusedChange,
+  type RestChange,
   type RestConnection,
   type RestOptions,
   type RestPushRequest,
-  type RestChange,
   rest,
 } from '../../../src/sync/rest/index.js';
 import { RestDouble } from '../../support/doubles/rest-server.js';

@@ -77,7 +77,7 @@ export async function bringForward(
     return { rows, refused, isLast: keys.isLast, isContended: runs > 1 };
   } finally {
     await keys.end();
-    snapshot.release();
+    snapshot.close();
   }
 }
 

@@ -40,7 +40,7 @@ export class ReadyReads implements StoreReads {
     try {
       return await (snapshot as unknown as StoreReads).count(range);
     } finally {
-      snapshot.release();
+      snapshot.close();
     }
   }
 
@@ -80,7 +80,7 @@ export class ReadyReads implements StoreReads {
         try {
           return await rows.toArray();
         } finally {
-          snapshot.release();
+          snapshot.close();
         }
       },
       async *[Symbol.asyncIterator]() {
@@ -88,7 +88,7 @@ export class ReadyReads implements StoreReads {
         try {
           yield* rows;
         } finally {
-          snapshot.release();
+          snapshot.close();
         }
       },
     };

@@ -78,7 +78,7 @@ export class Migrations {
   whenReady(db: Store, spec: Spec, options: Wait = {}): Promise<void> | undefined {
     const migrator = this.of(db, spec);
     if (migrator.isReady) return undefined;
-    return migrator.ready(options).then((snapshot) => snapshot.release());
+    return migrator.ready(options).then((snapshot) => snapshot.close());
   }
 
   /** Returns which old rows would fail; does not write. */
@@ -89,7 +89,7 @@ export class Migrations {
     try {
       return await tryForward(snapshot as unknown as StoreReads, spec, signal);
     } finally {
-      snapshot.release();
+      snapshot.close();
     }
   }
 

@@ -143,7 +143,7 @@ export class Migrator {
         isReady = await this.#readiness.isAt(snapshot, signal);
         if (isReady) return snapshot;
       } finally {
-        if (!isReady) snapshot.release();
+        if (!isReady) snapshot.close();
       }
       if (!wait) throw notReady(this.#spec);
       await until(this.#step(), signal);
@@ -212,7 +212,7 @@ export class Migrator {
     try {
       return await this.#readiness.isAt(snapshot);
     } finally {
-      snapshot.release();
+      snapshot.close();
     }
   }
 

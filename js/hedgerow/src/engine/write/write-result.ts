@@ -1,4 +1,4 @@
-/** The progress and the result of an ingest. */
+/** The progress and the result of a write of many rows. */
 import type { SliceTimes } from '../../core/operation-host.js';
 
 /** The progress of an ingest. */
@@ -17,13 +17,22 @@ export interface Progress {
   readonly fraction?: number;
 }
 
-/** The result of an ingest. */
-export interface IngestResult extends SliceTimes {
-  /** The new root of the store, in hexadecimal. */
-  readonly root: string;
-  readonly rows: number;
+/** The figures of a write. */
+export interface WriteStats extends SliceTimes {
+  /** Bytes of its rows as fed: JSON text and byte values. */
   readonly bytes: number;
+  /** Chunks and segments that it made. */
   readonly chunks: number;
   readonly segments: number;
+  /** From the call to the commit. */
   readonly ms: number;
+}
+
+/** The result of a write of many rows. */
+export interface WriteResult {
+  /** The new root of the store, in hexadecimal. */
+  readonly root: string;
+  /** The number of rows that were written, or deleted. */
+  readonly rows: number;
+  readonly stats: WriteStats;
 }
