@@ -98,7 +98,9 @@ export class Draft {
 
   async deleteCountry(country: string): Promise<Step> {
     const call = `draft.cities.where({ country: '${country}' }).delete()`;
-    return this.#step('Deleted', call, (draft) => draft.cities.where({ country }).delete());
+    return this.#step('Deleted', call, async (draft) => {
+      return (await draft.cities.where({ country }).delete()).rows;
+    });
   }
 
   /** Moves the draft back to the state before its last step. */

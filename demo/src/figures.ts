@@ -1,5 +1,5 @@
 /** Publishes the page's results, for `headless.mjs` to read: `globalThis.demo`. */
-import type { LevelStats } from 'hedgerow';
+import type { Stats } from 'hedgerow';
 import type { Race } from './race-picture.js';
 
 /** All measurements so far. Times are in milliseconds. */
@@ -12,7 +12,7 @@ export interface Figures {
   /** Of all chunks, packed; of the chunks that the root reaches; and of each level of the tree of rows. */
   storedBytes?: number;
   liveBytes?: number;
-  levels?: readonly LevelStats[];
+  levels?: Stats['levels'];
   segments?: number;
   memoryBytes?: number;
   load?: {

@@ -173,7 +173,7 @@ async function fill(order: Order): Promise<void> {
     loadAll,
     ({ result }) => result.stats.longestSliceMs,
   );
-  const { bytes, slices, longestSliceMs, storageMs } = value.result;
+  const { bytes, slices, longestSliceMs, storageMs } = value.result.stats;
   const { ms } = value;
   const { dots } = map;
   figures.load = { order, ms, bytes, slices, longestSliceMs, storageMs, worstGapMs, dots };

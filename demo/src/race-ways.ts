@@ -95,10 +95,10 @@ export const HEDGEROW: Way = {
     const store = await openHedgerow();
     return {
       async store(rows, _course, onRows) {
-        const { longestSliceMs } = await store.cities.putMany(rows, {
+        const { stats } = await store.cities.putMany(rows, {
           onProgress: (progress) => onRows(progress.rows),
         });
-        return { requested: rows.length, longestSliceMs };
+        return { requested: rows.length, longestSliceMs: stats.longestSliceMs };
       },
       count: () => store.cities.count(),
       close: () => store.close(),

@@ -86,7 +86,8 @@ export function showLoadProgress(progress: LoadProgress, worstGapMs: number): vo
 /** Shows that a load has ended well. */
 export function showLoaded({ result, ms }: LoadResult, order: Order, worstGapMs: number): void {
   grow(1);
-  const { rows, bytes, slices, longestSliceMs } = result;
+  const { rows, stats } = result;
+  const { bytes, slices, longestSliceMs } = stats;
   const title = order === 'sorted' ? 'Loaded and durable' : 'Loaded in shuffled order, and durable';
   headline(
     title,

@@ -57,7 +57,7 @@ async function fill(target: Store): Promise<void> {
   const { largest } = (await (await fetchFile('data/cities.meta.json')).json()) as Meta;
   showMaking(0, 'Loading rows');
   const response = await fetchFile(ROWS_URL);
-  const { ms, slices, longestSliceMs } = await target.putMany(response, {
+  const { stats } = await target.putMany(response, {
     key: '/id',
     onProgress: ({ rows }) => {
       const words =
@@ -67,7 +67,7 @@ async function fill(target: Store): Promise<void> {
       showMaking(rows / largest.rows, words);
     },
   });
-  await show(target, ms, { slices, longestSliceMs });
+  await show(target, stats.ms, stats);
 }
 
 async function show(

@@ -2,7 +2,7 @@
  * Makes the rows of the shared list. Plain JavaScript, since `remote.mjs` fills the server with them in Node, and the
  * pages show them.
  */
-import { table } from 'hedgerow';
+import { rowType, table } from 'hedgerow';
 
 /** @typedef {import('./device-messages.js').Task} Task */
 
@@ -14,7 +14,8 @@ export const FIELDS = /** @type {const} */ (['title', 'status', 'minutes']);
 
 export const TASKS = 2400;
 
-export const tasks = /** @type {import('hedgerow').Define<Task>} */ (table())({
+export const tasks = table({
+  schema: /** @type {typeof rowType<Task>} */ (rowType)(),
   key: ['number'],
 });
 

@@ -5,7 +5,10 @@
  * above, which is marked, as many as nodes have on average. So the marked blocks are a path from the root to a leaf:
  * the nodes that a single changed row rewrites.
  */
-import type { LevelStats, Stats } from 'hedgerow';
+import type { Stats } from 'hedgerow';
+
+type Level = Stats['levels'][number];
+
 import { byId, make, setText } from './elements.js';
 import { showFigures } from './figure-list.js';
 import * as format from './format.js';
@@ -59,7 +62,7 @@ function onAxis(bytes: number): number {
 }
 
 /** Shows the smallest, the mean and the largest node of a level on the axis. */
-function sizes({ nodes, bytes, minBytes, maxBytes }: LevelStats): HTMLElement {
+function sizes({ nodes, bytes, minBytes, maxBytes }: Level): HTMLElement {
   const mean = bytes / nodes;
   const [from, to] = [onAxis(minBytes), onAxis(maxBytes)];
   const range = `left:${from}%;width:${Math.max(to - from, 0.5)}%`;
@@ -85,13 +88,13 @@ function levelName(level: number, count: number): string {
   return level === count - 1 ? 'Root' : `Level ${level}`;
 }
 
-function sizesOf({ bytes, storedBytes }: LevelStats): string {
+function sizesOf({ bytes, storedBytes }: Level): string {
   return `${format.size(storedBytes)} packed, ${format.size(bytes)} unpacked`;
 }
 
 function levelView(stats: Stats, index: number): HTMLElement {
   const { levels, rows } = stats;
-  const level = levels[index] as LevelStats;
+  const level = levels[index] as Level;
   const above = levels[index - 1];
   const below = levels[index + 1];
   const blocks = above === undefined ? 1 : Math.max(1, Math.round(level.nodes / above.nodes));

@@ -11,7 +11,7 @@ import {
   importFrom,
 } from '@hedgerow/import';
 import { Dexie } from 'dexie';
-import { open, type Store, type StoredFile, table } from 'hedgerow';
+import { open, rowType, type Store, type StoredFile, table } from 'hedgerow';
 import localforage from 'localforage';
 
 interface Issue {
@@ -22,7 +22,11 @@ interface Issue {
   body: string;
 }
 
-const issues = table<Issue>()({ key: 'id', indexes: { byState: ['status', 'modified'] } });
+const issues = table({
+  schema: rowType<Issue>(),
+  key: 'id',
+  indexes: { byState: ['status', 'modified'] },
+});
 
 interface Photo {
   id: string;
@@ -30,7 +34,7 @@ interface Photo {
   photo: StoredFile;
 }
 
-const photos = table<Photo>()({ key: 'id', values: 'structured' });
+const photos = table({ schema: rowType<Photo>(), key: 'id', values: 'structured' });
 
 /** About 150 bytes as JSON. */
 const issueOf = (at: number): Issue => ({

@@ -1,5 +1,5 @@
 /** The table of the stores in workers, for every script that makes tables. */
-import type { table } from 'hedgerow';
+import type { rowType, table } from 'hedgerow';
 
 export interface Issue {
   id: string;
@@ -13,9 +13,18 @@ export interface Dated extends Issue {
   at: Date;
 }
 
-export const issuesOf = (make: typeof table) => ({
-  issues: make<Issue>()({ key: 'id', indexes: { byState: ['status', 'modified'] } }),
-  dated: make<Dated>()({ key: 'id', values: 'structured' }),
+interface Library {
+  readonly rowType: typeof rowType;
+  readonly table: typeof table;
+}
+
+export const issuesOf = ({ rowType, table }: Library) => ({
+  issues: table({
+    schema: rowType<Issue>(),
+    key: 'id',
+    indexes: { byState: ['status', 'modified'] },
+  }),
+  dated: table({ schema: rowType<Dated>(), key: 'id', values: 'structured' }),
 });
 
 export type IssueTables = ReturnType<typeof issuesOf>;

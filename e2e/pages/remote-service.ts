@@ -1,5 +1,5 @@
 /** A service worker that has a store: all of the library in one file, since it can load no code later. */
-import { open, serve, table } from 'hedgerow/full';
+import { open, rowType, serve, table } from 'hedgerow/full';
 import { issuesOf } from './remote-issues.js';
 
 const scope = self as unknown as {
@@ -9,4 +9,4 @@ const scope = self as unknown as {
 scope.addEventListener('install', () => void scope.skipWaiting());
 
 const name = new URL(location.href).searchParams.get('store') ?? 'service';
-serve({ open: () => open(name, { tables: issuesOf(table) }) });
+serve({ open: () => open(name, { tables: issuesOf({ rowType, table }) }) });

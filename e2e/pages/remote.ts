@@ -14,7 +14,6 @@ import {
   type Remote,
   type RestConnection,
   rest,
-  type S3Credentials,
   s3Remote,
   serverPokes,
 } from 'hedgerow/sync';
@@ -31,7 +30,7 @@ export type RemotePlace =
         readonly bucket: string;
         readonly pathStyle: boolean;
         readonly prefix?: string;
-        readonly credentials: S3Credentials;
+        readonly credentials: { accessKeyId: string; secretAccessKey: string };
       };
     };
 

@@ -6,6 +6,7 @@ import {
   type MigrationProgress,
   type OpenOptions,
   open,
+  rowType,
   type Store,
   type StoredFile,
   table,
@@ -25,13 +26,15 @@ interface Second extends Common {
   owner: string;
 }
 
-const first = table<First>()({
+const first = table({
+  schema: rowType<First>(),
   key: 'id',
   values: 'structured',
   indexes: { byAssignee: ['assignee', 'modified'] },
 });
 
-const second = table<Second>()({
+const second = table({
+  schema: rowType<Second>(),
   key: 'id',
   values: 'structured',
   indexes: { byOwner: ['owner', 'modified'], byWord: [{ words: 'title' }] },

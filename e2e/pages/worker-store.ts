@@ -15,7 +15,7 @@ async function run({ data }: MessageEvent<{ name: string; rows: number }>): Prom
     `row/${String(at).padStart(7, '0')}`,
     { at, text: `the text of row ${at}` },
   ]);
-  const { slices } = await db.putMany(entries);
+  const { slices } = (await db.putMany(entries)).stats;
   let found = 0;
   for await (const _ of db.scan()) found += 1;
   await db.close();

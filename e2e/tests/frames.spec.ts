@@ -28,7 +28,7 @@ test(
       const read = setInterval(async () => {
         if ((await window.db.get('before')) === 1) reads++;
       }, 5);
-      const { ms, slices, longestSliceMs } = await window.db.putMany(rows);
+      const { ms, slices, longestSliceMs } = (await window.db.putMany(rows)).stats;
       await new Promise(requestAnimationFrame);
       going = false;
       clearInterval(timer);

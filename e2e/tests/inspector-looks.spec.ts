@@ -90,7 +90,7 @@ test('the performance panel of the browser gets calls and slices of a traced sto
   const slices = await app.evaluate(async () => {
     const running = window.inspected.trace(window.inspectedStore);
     const rows = Array.from({ length: 100_000 }, (_, n) => [`more/${n}`, { n }] as const);
-    const { slices } = await window.inspectedStore.putMany(rows);
+    const { slices } = (await window.inspectedStore.putMany(rows)).stats;
     running.stop();
     // No longer traced.
     await window.inspectedStore.clear();

@@ -122,8 +122,8 @@ test('a damaged export leaves an empty store empty, and does not change a full o
     const empty = await open('copy');
     const before = { count: await empty.count(), root: window.db.root };
     await empty.close();
-    const { root, segmentsBefore } = await importStore('copy', new Blob([bytes]));
-    return { refused, before, root, segmentsBefore };
+    const { root, stats } = await importStore('copy', new Blob([bytes]));
+    return { refused, before, root, segmentsBefore: stats.segmentsBefore };
   });
   const { root } = found.before;
   expect(found.refused).toEqual(['corrupt-chunk', 'export', 'corrupt-chunk', 'export']);

@@ -1,5 +1,5 @@
 /** Watching in tabs of one browser: each hears of the others' writes, and stays alive. */
-import type { Change, WatchCallback } from 'hedgerow';
+import type { Change } from 'hedgerow';
 import { expect, type Page, test } from './fixtures.js';
 import { openStore, visit } from './store-page.js';
 
@@ -15,7 +15,7 @@ function watch(page: Page): Promise<void> {
   return page.evaluate(() => {
     const copy = { rows: new Map<string, unknown>(), calls: 0, faults: [] as string[], root: '' };
     window.copy = copy;
-    const take: WatchCallback = (changes, { root }) => {
+    const take = (changes: readonly Change[], { root }: { readonly root: string }) => {
       copy.calls += 1;
       copy.root = root;
       if (copy.calls > 1 && changes.length === 0) copy.faults.push('an empty call');
@@ -132,7 +132,7 @@ test('frames go on while watchers hear of a load of 100,000 rows', {
       if (isGoing) requestAnimationFrame(frame);
     };
     requestAnimationFrame(frame);
-    const { ms } = await window.db.putMany(window.rows(100_000));
+    const { ms } = (await window.db.putMany(window.rows(100_000))).stats;
     const startMs = performance.now();
     const isTold = () => window.copy.rows.size === 100_000 && told.every((count) => count > 0);
     while (!isTold()) await new Promise((resolve) => setTimeout(resolve, 5));

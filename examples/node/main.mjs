@@ -31,7 +31,7 @@ function* places() {
 const db = await open('places', {
   storage: sqlite({ location: values.location }),
   // The places of a country, from south to north.
-  tables: { places: table()({ key: 'id', indexes: { northward: ['country', 'lat'] } }) },
+  tables: { places: table({ key: 'id', indexes: { northward: ['country', 'lat'] } }) },
 });
 
 if ((await db.places.count()) === 0) {

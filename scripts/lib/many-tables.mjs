@@ -23,7 +23,7 @@ function tableSource(table) {
   const [a, b, c, d] = members.filter(([name]) => name !== author).map(([name]) => name);
   return `
 interface Row${table} { id: string; ${members.map(([name, type]) => `${name}: ${type}`).join('; ')} }
-const t${table} = table<Row${table}>()({
+const t${table} = table({ schema: rowType<Row${table}>(), 
   key: 'id',
   indexes: { a: ['${a}', '${b}'], b: ['${c}'], c: ['/${author}/home/city', '${d}'] },
 });
@@ -41,7 +41,7 @@ export async function use${table}(db: Db) {
 /** Makes an app of these tables with five calls of each. */
 export function manyTables() {
   return `import { open, type Store } from 'hedgerow';
-import { type StoreWith, table } from 'hedgerow';
+import { type StoreWith, rowType, table } from 'hedgerow';
 ${times(TABLES, tableSource).join('\n')}
 const tables = { ${times(TABLES, (at) => `t${at}`).join(', ')} };
 type Db = StoreWith<typeof tables>;

@@ -119,14 +119,14 @@ async function compare() {
   const contestants = {
     plain: [await open('plain', { storage: memory() }), plainCalls, plain],
     json: [
-      await open('json', { storage: memory(), tables: { rows: table()({ key: 'id' }) } }),
+      await open('json', { storage: memory(), tables: { rows: table({ key: 'id' }) } }),
       tableCalls,
       plain,
     ],
     structured: [
       await open('structured', {
         storage: memory(),
-        tables: { rows: table()({ key: 'id', values: 'structured' }) },
+        tables: { rows: table({ key: 'id', values: 'structured' }) },
       }),
       tableCalls,
       dated,
@@ -204,7 +204,7 @@ async function gaps() {
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [name, schema] of Object.entries(schemas)) {
       const definition = { key: 'id', ...(schema && { schema }) };
-      const db = await open(name, { storage: memory(), tables: { rows: table()(definition) } });
+      const db = await open(name, { storage: memory(), tables: { rows: table(definition) } });
       for (const source of [rows, bytes]) {
         let ms = 0;
         const gapMs = await longestGapOf(async () => {

@@ -30,7 +30,7 @@ const { persistedCollectionOptions } = await esm('@tanstack/db-sqlite-persistenc
 // The version that the persistence package has.
 const older = await esm('@tanstack/db', createRequire(persistencePath).resolve);
 
-const issues = table()({
+const issues = table({
   key: 'id',
   indexes: { byState: ['status', 'modified'] },
 });

@@ -29,7 +29,7 @@ console.log(db.root === before);
 const TABLE = `import { open } from 'hedgerow';
 import { live, table } from 'hedgerow';
 
-const issues = table()({ key: 'id', indexes: { byState: ['status', 'modified'] } });
+const issues = table({ key: 'id', indexes: { byState: ['status', 'modified'] } });
 const db = await open('issues', { tables: { issues } });
 
 const states = ['open', 'closed', 'blocked'];

@@ -1,5 +1,5 @@
 /** Loads of rows into new stores. */
-import { destroy, type WriteResult, open, type Store } from 'hedgerow';
+import { destroy, open, type Store, type WriteResult } from 'hedgerow';
 import { type Row, rowsInTurn } from '../../bench/page/rows.js';
 
 /** A load of rows. */

@@ -1,5 +1,5 @@
 /** The messages between the driver and a page that syncs. `../lib/sync` has the other side. */
-import { type Clone, clone, type OpenOptions, open, type Store } from 'hedgerow';
+import { clone, type OpenOptions, open, type Store } from 'hedgerow';
 import { atRest, remoteKeys } from 'hedgerow/encryption';
 import { type BucketConnection, type BucketOptions, bucket, httpRemote } from 'hedgerow/sync';
 import type { Control } from './control.js';
@@ -49,7 +49,7 @@ const linkOptions = (plan: SyncPlan) =>
 const placeOf = (plan: SyncPlan) => bucket(httpRemote({ url: plan.remote }), linkOptions(plan));
 
 /** Opens the store, with the rows of the remote. */
-export function cloned(plan: SyncPlan): Promise<Clone> {
+export function cloned(plan: SyncPlan): ReturnType<typeof clone> {
   return clone(plan.store, placeOf(plan), {
     ...encryptionOf(plan).store,
     mode: plan.isLazy ? 'lazy' : 'full',
@@ -57,7 +57,7 @@ export function cloned(plan: SyncPlan): Promise<Clone> {
 }
 
 /** Opens the store as it is, without a request, unless it has no rows yet. */
-export async function resumed(plan: SyncPlan): Promise<Clone> {
+export async function resumed(plan: SyncPlan): ReturnType<typeof clone> {
   // A lazy clone that has begun makes no request, either.
   if (plan.isLazy) return cloned(plan);
   const db = await opened(plan);

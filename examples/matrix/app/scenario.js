@@ -43,7 +43,7 @@ export async function scenario(modules, { name = 'matrix', storage, onOpen = () 
   const options = storage === undefined ? {} : { storage };
 
   await destroy(name, options);
-  const issues = table()({ key: 'id', indexes: { byState: ['state', 'size'] } });
+  const issues = table({ key: 'id', indexes: { byState: ['state', 'size'] } });
   const db = await open(name, {
     ...options,
     indexes: { bySize: { prefix: 'raw/', path: '/size' } },

@@ -5,11 +5,11 @@ const OPTIONAL = /react|vue|svelte|solid|angular|abstract-level|tanstack|op-sqli
 
 const APP = `import { open } from 'hedgerow';
 import { verifyProof } from 'hedgerow/proofs';
-import { live, table } from 'hedgerow';
+import { live, rowType, table } from 'hedgerow';
 
 interface Issue { id: string; state: string; size: number }
 export async function run(): Promise<number | undefined> {
-  const issues = table<Issue>()({ key: 'id', indexes: { byState: ['state', 'size'] } });
+  const issues = table({ schema: rowType<Issue>(), key: 'id', indexes: { byState: ['state', 'size'] } });
   const db = await open('app', { tables: { issues } });
   const list = live(db.issues.where({ state: 'open' }).orderBy('size'));
   const proved = await verifyProof<Issue>(db.root, 'issues/1', await db.prove('issues/1'));

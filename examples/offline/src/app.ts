@@ -1,5 +1,5 @@
 /** The store of this app, connected to its server. */
-import { live, open, type Transaction, table } from 'hedgerow';
+import { live, open, rowType, type Transaction, table } from 'hedgerow';
 import { mutators } from 'hedgerow/sync';
 import { mutators as calls } from '../issues.mjs';
 import { endpoint } from './network.js';
@@ -47,8 +47,8 @@ const ours = Object.fromEntries(
 const db = await open('hedgerow-example-offline', {
   tables: {
     // The prefix that the server's mutators use.
-    issues: table<Issue>()({ key: 'id', prefix: 'issue/' }),
-    refused: table<Refused>()({ key: 'id', prefix: 'refused/' }),
+    issues: table({ schema: rowType<Issue>(), key: 'id', prefix: 'issue/' }),
+    refused: table({ schema: rowType<Refused>(), key: 'id', prefix: 'refused/' }),
   },
 });
 /** Rows of this device alone: the store itself has the server's rows. */

@@ -1,9 +1,11 @@
 /** The one store of the app, opened once. */
-import { open, type Progress, type StoreWith, table } from 'hedgerow';
+import { open, type Progress, rowType, type StoreWith, table } from 'hedgerow';
 import { fetched, type Issue } from './rows';
 import { storage } from './storage';
 
-const tables = { issues: table<Issue>()({ key: 'id', indexes: { byOwner: ['owner'] } }) };
+const tables = {
+  issues: table({ schema: rowType<Issue>(), key: 'id', indexes: { byOwner: ['owner'] } }),
+};
 
 /** The store with its table. */
 export type Opened = StoreWith<typeof tables>;

@@ -11,7 +11,6 @@ export type { IndexDefinitions } from './core/indexes/index-set.js';
 export { wordsOf } from './core/indexes/words.js';
 export type { Branch } from './engine/branches/branches.js';
 export type {
-  MergeOptions,
   MergePreview,
   MergeResult,
   Resolution,
@@ -28,9 +27,16 @@ export type { Verification } from './engine/verify/verify-commit.js';
 export type { IndexProgress } from './engine/write/background-index-builder.js';
 export type { Progress, WriteResult } from './engine/write/ingest.js';
 export type { Patch, PatchOperation } from './engine/write/patch.js';
-export type { PutManyOptions } from './engine/write/put-many.js';
 export { live, liveCount, liveRow } from './live/index.js';
-export type { Live, LiveCount, LiveQuery, LiveRow, LiveState } from './live/types.js';
+export type {
+  Live,
+  LiveCount,
+  LiveCountState,
+  LiveQuery,
+  LiveRow,
+  LiveRowState,
+  LiveState,
+} from './live/types.js';
 export { idb } from './storage/idb/idb.js';
 export { memory } from './storage/memory.js';
 export type { Durability, Storage } from './storage/segment-store.js';
@@ -48,7 +54,7 @@ export {
   open,
   preload,
 } from './store/store-functions.js';
-export { table } from './store/tables/define.js';
+export { rowType, table } from './store/tables/define.js';
 export type { MigrationProgress } from './store/tables/migrate/migrator.js';
 export type { RowChange } from './store/tables/row-changes.js';
 export type {

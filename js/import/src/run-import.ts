@@ -131,11 +131,13 @@ async function importInto(
     return kept === sides.theirs ? theirs : target.valueOf(kept, key);
   };
   const merging = { signal, durability, onConflict: onConflict && resolve };
-  const { rows: applied, conflicts } = await db.branches.merge(branchOf(job), merging).catch((cause) => {
-    // Another tab goes on: an earlier merge has brought its state, which was deleted then.
-    const isState = (cause as HedgerowError).conflicts?.some(({ key }) => key === KEY);
-    throw isState ? new Overtaken() : cause;
-  });
+  const { rows: applied, conflicts } = await db.branches
+    .merge(branchOf(job), merging)
+    .catch((cause) => {
+      // Another tab goes on: an earlier merge has brought its state, which was deleted then.
+      const isState = (cause as HedgerowError).conflicts?.some(({ key }) => key === KEY);
+      throw isState ? new Overtaken() : cause;
+    });
   await StateRow.remove(db);
   const { rows, skipped, refused, failed } = tally;
   const counts = { rows, skipped, refused, failed, changedMeanwhile, applied, conflicts, verified };

@@ -2,7 +2,7 @@
 import 'fake-indexeddb/auto';
 import { Dexie } from 'dexie';
 import { expect, test } from 'vitest';
-import { memory, open, table } from '../../hedgerow/src/index.js';
+import { memory, open, rowType, table } from '../../hedgerow/src/index.js';
 import { isDeep } from '../../hedgerow/test/support/property.js';
 import { fromDexie, type ImportFromProgress, importFrom } from '../src/index.js';
 
@@ -14,7 +14,7 @@ interface Task {
 
 const ROWS = isDeep ? 50_000 : 20_000;
 const CUTS = isDeep ? 8 : 3;
-const tasks = table<Task>()({ key: ['id'], indexes: { byTitle: ['title'] } });
+const tasks = table({ schema: rowType<Task>(), key: ['id'], indexes: { byTitle: ['title'] } });
 
 test('many rows from Dexie are each read once and stored once', async () => {
   const old = new Dexie('many');

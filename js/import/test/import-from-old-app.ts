@@ -1,6 +1,6 @@
 /** An old app: its database, as Dexie writes it, and the table that it becomes. */
 import { Dexie } from 'dexie';
-import { memory, open, table } from '../../hedgerow/src/index.js';
+import { memory, open, rowType, table } from '../../hedgerow/src/index.js';
 
 export interface Issue {
   id: string;
@@ -8,7 +8,11 @@ export interface Issue {
   status: string;
 }
 
-export const issues = table<Issue>()({ key: 'id', indexes: { byStatus: ['status'] } });
+export const issues = table({
+  schema: rowType<Issue>(),
+  key: 'id',
+  indexes: { byStatus: ['status'] },
+});
 export const openIssues = () => open('app', { storage: memory(), tables: { issues } });
 
 let counter = 0;

@@ -1,12 +1,12 @@
 /** Imports that are cut off anywhere, or meet a source that changes. */
 import { expect, test } from 'vitest';
-import { memory, open, type Storage, table } from '../../hedgerow/src/index.js';
+import { memory, open, rowType, type Storage, table } from '../../hedgerow/src/index.js';
 import { kindOf } from '../../hedgerow/test/support/error-kind.js';
 import { forSeeds } from '../../hedgerow/test/support/property.js';
 import { fromEntries, type ImportFromProgress, importFrom } from '../src/index.js';
 import { type Note, NoteSource } from './import-from-source.js';
 
-const notes = table<Note>()({ key: 'id', indexes: { byKind: ['kind'] } });
+const notes = table({ schema: rowType<Note>(), key: 'id', indexes: { byKind: ['kind'] } });
 const openNotes = (storage: Storage = memory()) => open('app', { storage, tables: { notes } });
 
 test('an import resumes behind its last written batch, and shows no rows before its end', async () => {

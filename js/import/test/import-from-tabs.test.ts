@@ -1,11 +1,11 @@
 /** Imports in several tabs, also where locks do not keep them apart. */
 import { afterEach, expect, test, vi } from 'vitest';
-import { memory, open, type Storage, table } from '../../hedgerow/src/index.js';
+import { memory, open, rowType, type Storage, table } from '../../hedgerow/src/index.js';
 import { forSeeds } from '../../hedgerow/test/support/property.js';
 import { fromEntries, importFrom } from '../src/index.js';
 import { type Note, NoteSource } from './import-from-source.js';
 
-const notes = table<Note>()({ key: 'id', indexes: { byKind: ['kind'] } });
+const notes = table({ schema: rowType<Note>(), key: 'id', indexes: { byKind: ['kind'] } });
 const openNotes = (storage: Storage = memory()) => open('app', { storage, tables: { notes } });
 
 afterEach(() => {

@@ -4,7 +4,7 @@ import { Dexie } from 'dexie';
 import * as keyval from 'idb-keyval';
 import localforage from 'localforage';
 import { beforeEach, expect, test } from 'vitest';
-import { memory, open, StoredFile, table } from '../../hedgerow/src/index.js';
+import { memory, open, rowType, StoredFile, table } from '../../hedgerow/src/index.js';
 import { decodeKey } from '../../hedgerow/src/store/keys/index.js';
 import { kindOf, ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { sizeOf, withFiles } from '../src/foreign-values.js';
@@ -139,8 +139,8 @@ test('inline keys may be numbers, and have several parts', async () => {
   const db = await open('app', {
     storage: memory(),
     tables: {
-      tasks: table<{ id: number; title: string }>()({ key: ['id'] }),
-      comments: table<(typeof comments)[number]>()({ key: ['issue', 'number'] }),
+      tasks: table({ schema: rowType<{ id: number; title: string }>(), key: ['id'] }),
+      comments: table({ schema: rowType<(typeof comments)[number]>(), key: ['issue', 'number'] }),
     },
   });
   await importFrom(
@@ -187,8 +187,8 @@ test('a structured table takes dates, sets, maps, bytes and files, and a plain o
   const db = await open('app', {
     storage: memory(),
     tables: {
-      photos: table<Photo>()({ key: 'id', values: 'structured' }),
-      plain: table<{ id: string; taken: string }>()({ key: 'id' }),
+      photos: table({ schema: rowType<Photo>(), key: 'id', values: 'structured' }),
+      plain: table({ schema: rowType<{ id: string; taken: string }>(), key: 'id' }),
     },
   });
   expect(await importFrom(source, db.photos)).toMatchObject({ rows: 1, verified: true });
@@ -316,7 +316,9 @@ test('a circular value is refused, and map may cut it', async () => {
   await old.table('parts').put(circle(40));
   const db = await open('app', {
     storage: memory(),
-    tables: { parts: table<{ id: string }>()({ key: 'id', values: 'structured' }) },
+    tables: {
+      parts: table({ schema: rowType<{ id: string }>(), key: 'id', values: 'structured' }),
+    },
   });
   const source = fromDexie<Part>({ database: name, table: 'parts' });
   const tried = await importFrom(source, db.parts, { dryRun: true });

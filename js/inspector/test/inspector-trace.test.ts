@@ -1,6 +1,6 @@
 /** A trace reports on a store, and the store works as before. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open, type Store, table } from '../../hedgerow/src/index.js';
+import { memory, open, rowType, type Store, table } from '../../hedgerow/src/index.js';
 import { live } from '../../hedgerow/src/live/index.js';
 import { bucket } from '../../hedgerow/src/sync/link/bucket.js';
 import { memoryRemote } from '../../hedgerow/src/sync/remote/adapters/memory-remote.js';
@@ -93,7 +93,7 @@ describe('calls', () => {
   });
 
   it('of tables and branches show as the calls of their handles', async () => {
-    const tables = { issues: table<{ id: string }>()({ key: 'id' }) };
+    const tables = { issues: table({ schema: rowType<{ id: string }>(), key: 'id' }) };
     const { db } = await traced('tables', { tables });
     const issues = (db as unknown as { issues: { put(row: object): Promise<void> } }).issues;
     await issues.put({ id: '1' });

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import * as newest from '@tanstack/db';
 import { afterEach } from 'vitest';
-import { memory, open, table } from '../../hedgerow/src/index.js';
+import { memory, open, rowType, table } from '../../hedgerow/src/index.js';
 
 export interface Issue {
   id: string;
@@ -17,11 +17,12 @@ export interface Person {
   team: string;
 }
 
-export const issues = table<Issue>()({
+export const issues = table({
+  schema: rowType<Issue>(),
   key: 'id',
   indexes: { byState: ['status', 'modified'], byOwner: ['owner'], byTime: ['modified'] },
 });
-export const people = table<Person>()({ key: 'name' });
+export const people = table({ schema: rowType<Person>(), key: 'name' });
 
 export const issue = (number: number, more: Partial<Issue> = {}): Issue => ({
   id: `i${String(number).padStart(6, '0')}`,

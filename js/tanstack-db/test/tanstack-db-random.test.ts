@@ -6,7 +6,7 @@ import {
   makeComparator,
 } from '@tanstack/db';
 import { expect, test } from 'vitest';
-import { memory, open, table } from '../../hedgerow/src/index.js';
+import { memory, open, rowType, table } from '../../hedgerow/src/index.js';
 import { forSeeds } from '../../hedgerow/test/support/property.js';
 import type { Random } from '../../hedgerow/test/support/random.js';
 import { rest, until } from '../../hedgerow/test/support/watching.js';
@@ -22,7 +22,8 @@ interface Item {
   big?: bigint;
 }
 
-const items = table<Item>()({
+const items = table({
+  schema: rowType<Item>(),
   key: 'id',
   values: 'structured',
   indexes: {

@@ -1,6 +1,6 @@
 import * as newest from '@tanstack/db';
 import { describe, expect, test, vi } from 'vitest';
-import { HedgerowError, memory, open, table } from '../../hedgerow/src/index.js';
+import { HedgerowError, memory, open, rowType, table } from '../../hedgerow/src/index.js';
 import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { rest, until, watches } from '../../hedgerow/test/support/watching.js';
 import { hedgerowCollectionOptions } from '../src/index.js';
@@ -178,7 +178,11 @@ describe.each(VERSIONS)(
         read?: Date;
         size: bigint;
       }
-      const entries = table<Entry>()({ key: ['book', 'page'], values: 'structured' });
+      const entries = table({
+        schema: rowType<Entry>(),
+        key: ['book', 'page'],
+        values: 'structured',
+      });
       const storage = memory();
       const opening = () => open('books', { storage, tables: { entries } });
       const db = await opening();

@@ -115,11 +115,11 @@ const idsOf = (rows) => rows.map(({ id }) => id);
 const byId = (a, b) => (a.id < b.id ? -1 : 1);
 
 test('tables', async () => {
-  const issues = table()({
+  const issues = table({
     key: 'id',
     indexes: { byOwner: ['owner', 'priority'], byWord: [{ words: 'title' }] },
   });
-  const marks = table()({ key: ['issue', 'number'], values: 'structured' });
+  const marks = table({ key: ['issue', 'number'], values: 'structured' });
   const db = await open('tables', { storage: memory(), tables: { issues, marks } });
   const rows = rowsOf(600);
   equal((await db.issues.putMany(rows)).rows, 600);
@@ -164,8 +164,8 @@ test('rows of bytes that are checked', async () => {
 });
 
 test('live queries', async () => {
-  const issues = table()({ key: 'id', indexes: { byOwner: ['owner', 'priority'] } });
-  const days = table()({ key: 'id', values: 'structured' });
+  const issues = table({ key: 'id', indexes: { byOwner: ['owner', 'priority'] } });
+  const days = table({ key: 'id', values: 'structured' });
   const db = await open('live', { storage: memory(), tables: { issues, days } });
   await db.issues.putMany(rowsOf(100));
   await db.days.put({ id: 'a', at: new Date(0) });

@@ -1,5 +1,5 @@
 /** Brings rows of a table to a new version while the page runs, and in one transaction as an app would do it. */
-import { table } from 'hedgerow';
+import { rowType, table } from 'hedgerow';
 import type { Act, Samples, Suite } from '../bench-case.js';
 import { longTask, watched } from '../measure.js';
 import { openStore } from '../peers/hedgerow.js';
@@ -10,8 +10,13 @@ type NewRow = Omit<Row, 'status'> & { readonly state: string };
 
 const renamed = ({ status, ...row }: Row): NewRow => ({ ...row, state: status });
 
-const before = table<Row>()({ key: 'id', indexes: { byState: ['status', 'modified'] } });
-const after = table<NewRow>()({
+const before = table({
+  schema: rowType<Row>(),
+  key: 'id',
+  indexes: { byState: ['status', 'modified'] },
+});
+const after = table({
+  schema: rowType<NewRow>(),
   key: 'id',
   indexes: { byNewState: ['state', 'modified'] },
   version: 2,

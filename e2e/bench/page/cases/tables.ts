@@ -1,5 +1,5 @@
 /** Compares tables with the calls of the store that they make: the cost of the layer. */
-import { type Store, type Table, table } from 'hedgerow';
+import { rowType, type Store, type Table, table } from 'hedgerow';
 import type { Act, Contestant, Samples, Suite } from '../bench-case.js';
 import { percentile, settle, timed } from '../measure.js';
 import { openStore } from '../peers/hedgerow.js';
@@ -45,8 +45,8 @@ async function openPlain(): Promise<Calls> {
 }
 
 const indexes = { byState: ['status', 'modified'] } as const;
-const plain = table<Row>()({ key: 'id', indexes });
-const structured = table<Dated>()({ key: 'id', values: 'structured', indexes });
+const plain = table({ schema: rowType<Row>(), key: 'id', indexes });
+const structured = table({ schema: rowType<Dated>(), key: 'id', values: 'structured', indexes });
 
 async function openTable(issues: Table<Row> | Table<Dated>): Promise<Calls> {
   const { open } = await import('hedgerow');

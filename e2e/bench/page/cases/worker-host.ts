@@ -1,9 +1,9 @@
 /** The worker of the case `worker`. */
-import { open, table } from 'hedgerow';
+import { open, rowType, table } from 'hedgerow';
 import { serve } from 'hedgerow/worker';
 import type { Row } from '../rows.js';
 
-const issues = table<Row>()({ key: 'id', indexes: { byModified: ['modified'] } });
+const issues = table({ schema: rowType<Row>(), key: 'id', indexes: { byModified: ['modified'] } });
 const served = serve({ open: () => open('bench', { tables: { issues } }) });
 addEventListener('message', async ({ data }) => {
   if (data !== 'close') return;

@@ -1,5 +1,5 @@
 /** Compares a store in a worker with the same store in the page: the cost of each, and how long the page waits. */
-import { live, type Table, table } from 'hedgerow';
+import { live, rowType, type Table, table } from 'hedgerow';
 import { connect } from 'hedgerow/worker';
 import type { Act, Contestant, Sample, Samples, Suite } from '../bench-case.js';
 import { longTask, settle, timed, type Watch, watched } from '../measure.js';
@@ -12,7 +12,7 @@ const PAGE = 60;
 const STEPS = 100;
 
 const indexes = { byModified: ['modified'] } as const;
-const issues = table<Row>()({ key: 'id', indexes });
+const issues = table({ schema: rowType<Row>(), key: 'id', indexes });
 type Tables = {
   readonly issues: Table<Row, Row, { readonly key: 'id'; readonly indexes: typeof indexes }>;
 };

@@ -1,5 +1,5 @@
 /** The store of the cities, filled from the file that the demo makes. */
-import { open, table } from 'hedgerow';
+import { open, rowType, table } from 'hedgerow';
 import meta from '../../../../demo/public/data/cities.meta.json?raw';
 import fileUrl from '../../../../demo/public/data/cities.ndjson?url';
 import type { City } from '../../../../demo/src/cities.js';
@@ -8,7 +8,7 @@ import { opened } from '../common/opened.js';
 
 export type { City };
 
-const cities = table<City>()({ key: 'id' });
+const cities = table({ schema: rowType<City>(), key: 'id' });
 
 export const db = await opened(open('cities', { tables: { cities } }));
 

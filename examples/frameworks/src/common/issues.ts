@@ -1,5 +1,5 @@
 /** The store of all five apps, and their queries and changes. */
-import { open, type StandardSchema, table } from 'hedgerow';
+import { open, type rowType, table } from 'hedgerow';
 import { opened } from './opened.js';
 import { type Filter, messageOf } from './text.js';
 
@@ -12,7 +12,7 @@ export interface Issue {
 }
 
 /** Checks titles. A schema of zod, valibot or arktype can stand here. */
-const schema: StandardSchema<Issue> = {
+const schema: ReturnType<typeof rowType<Issue>> = {
   '~standard': {
     version: 1,
     vendor: 'example',

@@ -2,7 +2,7 @@
  * Rows that several callers share are frozen in builds for development: a change by one caller would reach all of them.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open, type Store, table } from '../../src/index.js';
+import { memory, open, rowType, type Store, table } from '../../src/index.js';
 import { live, liveRow } from '../../src/live/index.js';
 
 const opened: Store[] = [];
@@ -17,9 +17,15 @@ interface Row {
 }
 const row = (id: string, n: number): Row => ({ id, n, author: { names: ['ann'] } });
 const DEFINITIONS = {
-  'of plain JSON': table<Row>()({ key: 'id', indexes: { byN: ['n'] } }),
-  structured: table<Row>()({ key: 'id', values: 'structured', indexes: { byN: ['n'] } }),
-  'with a version': table<Row>()({
+  'of plain JSON': table({ schema: rowType<Row>(), key: 'id', indexes: { byN: ['n'] } }),
+  structured: table({
+    schema: rowType<Row>(),
+    key: 'id',
+    values: 'structured',
+    indexes: { byN: ['n'] },
+  }),
+  'with a version': table({
+    schema: rowType<Row>(),
     key: 'id',
     indexes: { byN: ['n'] },
     version: 2,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Awareness } from 'y-protocols/awareness';
 import { Doc } from 'yjs';
-import { memory, open, table } from '../../src/index.js';
+import { memory, open, rowType, table } from '../../src/index.js';
 import { encodeKey } from '../../src/store/keys/index.js';
 import { signingKeys } from '../../src/sync/encryption/index.js';
 import {
@@ -20,7 +20,11 @@ import { kindOf } from '../support/error-kind.js';
 
 export const folder = () => mkdtempSync(join(tmpdir(), 'hedgerow-hostile-'));
 
-const items = table<{ id: string; n: number }>()({ key: 'id', indexes: { byN: ['n'] } });
+const items = table({
+  schema: rowType<{ id: string; n: number }>(),
+  key: 'id',
+  indexes: { byN: ['n'] },
+});
 
 export async function scene() {
   const storage = memory();

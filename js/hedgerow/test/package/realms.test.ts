@@ -1,7 +1,7 @@
 /** Bytes of another realm count as bytes: such bytes come from frames, and from tests that run in their own globals. */
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, it } from 'vitest';
-import { memory, open, type Store, table } from '../../src/index.js';
+import { memory, open, rowType, type Store, table } from '../../src/index.js';
 
 const opened: Store[] = [];
 afterEach(async () => {
@@ -12,8 +12,12 @@ const foreign = (text: string, kind = 'Uint8Array') =>
   runInNewContext(`new ${kind}([${[...new TextEncoder().encode(text)]}])`) as Uint8Array;
 const buffer = (text: string) => foreign(text).buffer as ArrayBuffer;
 
-const items = table<{ id: string; bytes?: Uint8Array }>()({ key: 'id', values: 'structured' });
-const plain = table<{ id: string }>()({ key: 'id' });
+const items = table({
+  schema: rowType<{ id: string; bytes?: Uint8Array }>(),
+  key: 'id',
+  values: 'structured',
+});
+const plain = table({ schema: rowType<{ id: string }>(), key: 'id' });
 
 it('foreign bytes work as values, as sources, and in rows', async () => {
   expect(foreign('x')).not.toBeInstanceOf(Uint8Array);

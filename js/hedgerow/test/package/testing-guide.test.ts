@@ -3,7 +3,7 @@
 import 'fake-indexeddb/auto';
 import { IDBFactory } from 'fake-indexeddb';
 import { expect, test, vi } from 'vitest';
-import { HedgerowError, idb, memory, open, type Storage, table } from '../../src/index.js';
+import { HedgerowError, idb, memory, open, rowType, type Storage, table } from '../../src/index.js';
 import { live } from '../../src/live/index.js';
 
 interface Issue {
@@ -12,7 +12,7 @@ interface Issue {
   status: 'open' | 'closed';
 }
 
-const issues = table<Issue>()({ key: 'id', indexes: { byState: ['status'] } });
+const issues = table({ schema: rowType<Issue>(), key: 'id', indexes: { byState: ['status'] } });
 const openApp = (storage: Storage = idb()) => open('app', { storage, tables: { issues } });
 const GATE: Issue = { id: '1', title: 'Gate', status: 'open' };
 

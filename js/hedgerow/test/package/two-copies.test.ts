@@ -4,8 +4,8 @@ import { memory, open } from '../../src/index.js';
 
 it('tables of one copy work on a store of another', async () => {
   vi.resetModules();
-  const { table } = await import('../../src/index.js');
-  const issues = table<{ id: string; title: string }>()({ key: 'id' });
+  const { rowType, table } = await import('../../src/index.js');
+  const issues = table({ schema: rowType<{ id: string; title: string }>(), key: 'id' });
   const db = await open('copies', { storage: memory(), tables: { issues } });
   await db.issues.insert({ id: '1', title: 'a' });
   await db.issues.update('1', { title: 'b' });

@@ -1,7 +1,7 @@
 /** Where two layers meet, values, their errors, and the bytes of servers have one meaning on both sides. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { HedgerowKeyv } from '../../../adapters/src/keyv.js';
-import { memory, open, type Store, table } from '../../src/index.js';
+import { memory, open, rowType, type Store, table } from '../../src/index.js';
 import { mutators } from '../../src/sync/mutators/index.js';
 import { rest } from '../../src/sync/rest/index.js';
 import { ofKind } from '../support/error-kind.js';
@@ -18,8 +18,8 @@ afterEach(async () => {
 
 async function store(): Promise<Any> {
   const tables = {
-    plain: table<Row>()({ key: 'id' } as never),
-    structured: table<Row>()({ key: 'id', values: 'structured' } as never),
+    plain: table({ schema: rowType<Row>(), key: 'id' } as never),
+    structured: table({ schema: rowType<Row>(), key: 'id', values: 'structured' } as never),
   };
   const db = await open('seams', { storage: memory(), tables: tables as never });
   stores.push(db);

@@ -1,12 +1,12 @@
 /** The namespaces of a store, `table(name)`, and the advanced options of `open`. */
 import { describe, expect, it } from 'vitest';
-import { HedgerowError, memory, type OpenOptions, open, table } from '../../src/index.js';
+import { HedgerowError, memory, type OpenOptions, open, rowType, table } from '../../src/index.js';
 import { failure } from '../support/models/store-model.js';
 
 interface Issue {
   readonly id: string;
 }
-const issues = table<Issue>()({ key: 'id' });
+const issues = table({ schema: rowType<Issue>(), key: 'id' });
 
 describe('the namespaces of a store', () => {
   it('are the same objects at each use, and their calls need no this', async () => {

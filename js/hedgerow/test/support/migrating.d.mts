@@ -1,7 +1,6 @@
 /** Types of migrating.mjs. */
 
-import type { Table } from '../../src/index.js';
-import type { Define } from '../../src/store/tables/define.js';
+import type { Table, table } from '../../src/index.js';
 
 export interface OldIssue {
   id: string;
@@ -15,7 +14,7 @@ export interface NewIssue extends Omit<OldIssue, 'status'> {
   state: string;
   urgent: boolean;
 }
-type Make = <Row extends object>() => Define<Row>;
+type Make = typeof table;
 export function oldIssue(index: number): OldIssue;
 export function newIssue(index: number): NewIssue;
 export function migrateIssue(row: OldIssue): NewIssue;

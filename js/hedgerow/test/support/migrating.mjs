@@ -22,10 +22,10 @@ export function migrateIssue({ status, ...row }) {
 export const newIssue = (index) => migrateIssue(oldIssue(index));
 
 export const oldIssues = (table) =>
-  table()({ key: 'id', indexes: { byStatus: ['status', 'modified'], byOwner: ['owner'] } });
+  table({ key: 'id', indexes: { byStatus: ['status', 'modified'], byOwner: ['owner'] } });
 
 export const newIssues = (table) =>
-  table()({
+  table({
     key: 'id',
     indexes: { byState: ['state', 'modified'], byOwner: ['owner'] },
     version: 2,

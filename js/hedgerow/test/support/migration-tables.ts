@@ -1,7 +1,7 @@
 /** A table of tasks in three versions, and calls that open stores of them. */
 
 import { afterEach } from 'vitest';
-import { open, type Storage, table } from '../../src/index.js';
+import { open, rowType, type Storage, table } from '../../src/index.js';
 import type { MigrationCalls } from '../../src/store/tables/migrate/migration-registry.js';
 
 export interface TaskV1 {
@@ -31,14 +31,20 @@ export const toV3 = ({ name, ...row }: TaskV2): TaskV3 => ({
   labels: [row.state, row.rank % 2 === 0 ? 'even' : 'odd'],
 });
 
-export const tasksV1 = table<TaskV1>()({ key: 'id', indexes: { byStatus: ['status', 'rank'] } });
-export const tasksV2 = table<TaskV2>()({
+export const tasksV1 = table({
+  schema: rowType<TaskV1>(),
+  key: 'id',
+  indexes: { byStatus: ['status', 'rank'] },
+});
+export const tasksV2 = table({
+  schema: rowType<TaskV2>(),
   key: 'id',
   indexes: { byState: ['state', 'rank'] },
   version: 2,
   migrate: (row: TaskV1) => toV2(row),
 });
-export const tasksV3 = table<TaskV3>()({
+export const tasksV3 = table({
+  schema: rowType<TaskV3>(),
   key: 'id',
   indexes: { byState: ['state', 'rank'], byLabel: ['labels'] },
   version: 3,

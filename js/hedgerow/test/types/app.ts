@@ -1,6 +1,6 @@
 /** The tables of the app that the other files use. This code does not run: these files are only compiled. */
 
-import { memory, open, table } from 'hedgerow';
+import { memory, open, rowType, table } from 'hedgerow';
 
 /** A branded string, as apps have for keys. */
 export type IssueId = string & { readonly of: 'issue' };
@@ -41,7 +41,8 @@ export interface Meeting {
   cents: bigint;
 }
 
-export const issues = table<Issue>()({
+export const issues = table({
+  schema: rowType<Issue>(),
   key: 'id',
   indexes: {
     byState: ['status', 'modified'],
@@ -52,9 +53,10 @@ export const issues = table<Issue>()({
     byWord: [{ words: 'title' }, 'modified'],
   },
 });
-export const steps = table<Step>()({ key: ['project', 'number'] });
-export const visits = table<Visit>()({ key: ['at'] });
-export const meetings = table<Meeting>()({
+export const steps = table({ schema: rowType<Step>(), key: ['project', 'number'] });
+export const visits = table({ schema: rowType<Visit>(), key: ['at'] });
+export const meetings = table({
+  schema: rowType<Meeting>(),
   key: 'id',
   values: 'structured',
   indexes: { byBegin: ['begins'], byDay: ['days', 'ended'] },

@@ -4,13 +4,7 @@
 
 import type { Signal } from '@angular/core';
 import { expectTypeOf } from 'expect-type';
-import {
-  type LiveCountState,
-  type LiveRowState,
-  type LiveState,
-  liveRow,
-  type SecondaryKey,
-} from 'hedgerow';
+import { type LiveCountState, type LiveRowState, type LiveState, liveRow } from 'hedgerow';
 import { injectLive, injectLiveCount, injectLiveRow, type Within } from 'hedgerow/angular';
 import * as react from 'hedgerow/react';
 import * as solid from 'hedgerow/solid';
@@ -19,6 +13,8 @@ import * as vue from 'hedgerow/vue';
 import { type ComputedRef, reactive, ref, shallowRef } from 'vue';
 import { db, type Issue, type IssueId, id, type Step } from './app.js';
 
+type Scalar = string | number | boolean | null;
+type SecondaryKey = Scalar | readonly Scalar[];
 type Row = readonly [key: string, value: unknown];
 type IndexRow<Value = unknown> = readonly [key: string, value: Value, secondary: SecondaryKey];
 

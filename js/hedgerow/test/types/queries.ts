@@ -24,7 +24,7 @@ db.steps.where({ project: 'a', number: { gt: 1 } });
 // Columns.
 // @ts-expect-error undefined is no condition ['status' are incompatible]
 db.issues.where({ status: undefined });
-// @ts-expect-error not a member ['nope' does not exist in type] [title?:]
+// @ts-expect-error not a member ['nope' does not exist in type] [status?:]
 db.issues.where({ nope: 1 });
 // @ts-expect-error nearly a member [Did you mean to write 'status'?]
 db.issues.where({ stauts: 'open' });
@@ -128,7 +128,7 @@ expectTypeOf(await open.toArray()).toEqualTypeOf<Issue[]>();
 expectTypeOf(await open.first()).toEqualTypeOf<Issue | undefined>();
 expectTypeOf(await open.at(1)).toEqualTypeOf<Issue | undefined>();
 expectTypeOf(await open.count()).toEqualTypeOf<number>();
-expectTypeOf(await open.delete()).toEqualTypeOf<number>();
+expectTypeOf((await open.delete()).rows).toEqualTypeOf<number>();
 for await (const row of open) expectTypeOf(row).toEqualTypeOf<Issue>();
 expectTypeOf(await open.orderBy('title').reverse().limit(1).toArray()).toEqualTypeOf<Issue[]>();
 expectTypeOf(await db.issues.toArray()).toEqualTypeOf<Issue[]>();

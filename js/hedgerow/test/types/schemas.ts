@@ -129,13 +129,8 @@ table({ schema: z.object({ id: z.string(), born: z.date() }), key: 'id', values:
 table({ schema: { id: 'string' }, key: 'id' });
 // @ts-expect-error a schema of texts, not of rows
 table({ schema: z.string(), key: 'id' });
-// @ts-expect-error without a schema the type of rows comes first: `table<Row>()(...)`
+// @ts-expect-error without a schema: `schema: rowType<Row>()` gives the type of rows
 table({ key: 'id' });
-
-// A schema together with a type must give its rows.
-table<{ id: string; at: number }>()({ schema: small, key: 'id' });
-// @ts-expect-error it gives other rows
-table<{ id: string; at: string }>()({ schema: small, key: 'id' });
 
 // Branded members keep their brand.
 const branded = table({ schema: z.object({ id: z.string().brand<'user'>() }), key: 'id' });

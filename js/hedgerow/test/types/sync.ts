@@ -24,7 +24,7 @@ const connection = await db.connect(bucket(remote, { policy: 'local' }));
 expectTypeOf(connection).toEqualTypeOf<BucketConnection>();
 expectTypeOf(await connection.pull()).toEqualTypeOf<PullResult>();
 expectTypeOf(connection.state).toEqualTypeOf<ConnectionState>();
-connection.onPull(({ applied }) => expectTypeOf(applied).toEqualTypeOf<number>());
+connection.onPull(({ rows }) => expectTypeOf(rows).toEqualTypeOf<number>());
 connection.start({ everyMs: 1000, collect: { graceMs: 1 } });
 expectTypeOf(await db.connect(rest(urls))).toEqualTypeOf<RestConnection>();
 const all: Connection[] = [connection, await db.connect(rest(urls))];

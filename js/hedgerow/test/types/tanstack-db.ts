@@ -2,7 +2,7 @@
 
 import { hedgerowCollectionOptions, hedgerowPersistence } from '@hedgerow/tanstack-db';
 import { createCollection, createLiveQueryCollection, createTransaction, eq } from '@tanstack/db';
-import { open, table } from 'hedgerow';
+import { open, rowType, table } from 'hedgerow';
 
 interface Issue {
   id: string;
@@ -15,9 +15,9 @@ interface Comment {
   text: string;
 }
 
-const issues = table<Issue>()({ key: 'id', indexes: { byState: ['status'] } });
-const comments = table<Comment>()({ key: ['issue', 'number'] });
-const numbers = table<{ n: number; text: string }>()({ key: ['n'] });
+const issues = table({ schema: rowType<Issue>(), key: 'id', indexes: { byState: ['status'] } });
+const comments = table({ schema: rowType<Comment>(), key: ['issue', 'number'] });
+const numbers = table({ schema: rowType<{ n: number; text: string }>(), key: ['n'] });
 const db = await open('app', { tables: { issues, comments, numbers } });
 
 const all = createCollection(hedgerowCollectionOptions({ table: db.issues }));

@@ -1,7 +1,8 @@
 /** Handles of a store in a worker: they have the types of the store, except the members that do not cross. */
 
 import { expectTypeOf } from 'expect-type';
-import { live, liveRow, verifyProof } from 'hedgerow';
+import { live, liveRow } from 'hedgerow';
+import { verifyProof } from 'hedgerow/proofs';
 import { connect, type RemoteStore, serve } from 'hedgerow/worker';
 import {
   type db as here,

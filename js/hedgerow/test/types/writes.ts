@@ -1,6 +1,7 @@
 /** Written rows and keys. */
 
 import { expectTypeOf } from 'expect-type';
+import type { WriteResult } from 'hedgerow';
 import { db, type Issue, id, issue, meeting, type Step, type Visit } from './app.js';
 
 const step: Step = { project: 'a', number: 1, text: 'x' };
@@ -15,8 +16,8 @@ expectTypeOf(await db.steps.getMany([['a', 1]])).toEqualTypeOf<(Step | undefined
 expectTypeOf(await db.issues.has(id)).toEqualTypeOf<boolean>();
 expectTypeOf(await db.steps.rank(['a', 1])).toEqualTypeOf<number>();
 await db.steps.delete(['a', 1]);
-expectTypeOf(await db.steps.deleteMany([['a', 1]])).toEqualTypeOf<number>();
-expectTypeOf(await db.issues.deleteMany({ status: 'open' })).toEqualTypeOf<number>();
+expectTypeOf(await db.steps.deleteMany([['a', 1]])).toEqualTypeOf<WriteResult>();
+expectTypeOf(await db.issues.deleteMany({ status: 'open' })).toEqualTypeOf<WriteResult>();
 
 // @ts-expect-error a string that is no key ['IssueId']
 await db.issues.get('i1');

@@ -1,6 +1,6 @@
 /** Messages that a page of ours never sends do no harm, and reach only the calls of a store. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open, table } from '../../src/index.js';
+import { memory, open, rowType, table } from '../../src/index.js';
 import {
   type ArgumentRef,
   CALL,
@@ -19,7 +19,7 @@ import { closeAll, opened, wire } from '../support/doubles/worker-wire.js';
 
 afterEach(closeAll);
 
-const issues = table<{ id: string; title: string }>()({ key: 'id' });
+const issues = table({ schema: rowType<{ id: string; title: string }>(), key: 'id' });
 
 type Answer = readonly [tag: number, id: number, ...rest: unknown[]];
 

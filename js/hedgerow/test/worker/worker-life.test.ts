@@ -1,7 +1,7 @@
 /** The beginning and end of connections: pages and workers that go, and their leftovers. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { localLocks } from '../../src/base/locks.js';
-import { HedgerowError, memory, open, type Store, table } from '../../src/index.js';
+import { HedgerowError, memory, open, rowType, type Store, table } from '../../src/index.js';
 import { live } from '../../src/live/index.js';
 import { connect, type RemoteStore } from '../../src/worker/index.js';
 import { HELLO, PROTOCOL, REFUSED } from '../../src/worker/protocol.js';
@@ -15,7 +15,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-const issues = table<{ id: string; title: string }>()({ key: 'id' });
+const issues = table({ schema: rowType<{ id: string; title: string }>(), key: 'id' });
 const codeOf = (call: Promise<unknown>) =>
   call.then(
     () => 'right',

@@ -1,6 +1,6 @@
 /** Live queries over a store in a worker. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open, table } from '../../src/index.js';
+import { memory, open, rowType, table } from '../../src/index.js';
 import { ObservedQuery, ROW, ROWS } from '../../src/live/frameworks/observed-query.js';
 import { live, liveCount, liveRow } from '../../src/live/index.js';
 import { connect } from '../../src/worker/index.js';
@@ -18,7 +18,7 @@ interface Issue {
   title: string;
   modified: number;
 }
-const issues = table<Issue>()({ key: 'id', indexes: { byTime: ['modified'] } });
+const issues = table({ schema: rowType<Issue>(), key: 'id', indexes: { byTime: ['modified'] } });
 const tables = { issues };
 
 async function started(count = 200) {
@@ -163,7 +163,8 @@ describe('a live query', () => {
       const row = stored as Issue;
       return row.title === 'odd' ? { ...row, f: () => 1 } : row;
     };
-    const odd = table<Issue>()({
+    const odd = table({
+      schema: rowType<Issue>(),
       key: 'id',
       values: { encode: (row: Issue) => row, decode },
       indexes: { byTime: ['modified'] },

@@ -1,11 +1,11 @@
 /** The namespaces of a store in a worker, and `table(name)`. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { table } from '../../src/index.js';
+import { rowType, table } from '../../src/index.js';
 import { closeAll } from '../support/doubles/worker-wire.js';
 import { failure } from '../support/models/store-model.js';
 import { until, world } from '../support/worlds/worker-world.js';
 
-const issues = table<{ readonly id: string }>()({ key: 'id' });
+const issues = table({ schema: rowType<{ readonly id: string }>(), key: 'id' });
 
 afterEach(closeAll);
 

@@ -1,6 +1,6 @@
 /** Random calls give the same in a worker as in a page, and lead to the same root. */
 import { afterEach, expect, it } from 'vitest';
-import { memory, open, table } from '../../src/index.js';
+import { memory, open, rowType, table } from '../../src/index.js';
 import type { RemoteStore } from '../../src/worker/index.js';
 import { closeAll, opened } from '../support/doubles/worker-wire.js';
 import { kindOf } from '../support/error-kind.js';
@@ -11,7 +11,11 @@ import { world } from '../support/worlds/worker-world.js';
 
 afterEach(closeAll);
 
-const rows = table<{ id: string; n: number }>()({ key: 'id', indexes: { byN: ['n'] } });
+const rows = table({
+  schema: rowType<{ id: string; n: number }>(),
+  key: 'id',
+  indexes: { byN: ['n'] },
+});
 const tables = { rows };
 
 /** The type that both handles share. */

@@ -1,7 +1,7 @@
 /** Values of a page that are no plain data: a store in a worker keeps or refuses the same as a store in the page. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { reactive, readonly } from 'vue';
-import { HedgerowError, memory, open, table } from '../../src/index.js';
+import { HedgerowError, memory, open, rowType, table } from '../../src/index.js';
 import { connect } from '../../src/worker/index.js';
 import { serve } from '../../src/worker/serve.js';
 import { closeAll, opened, wire } from '../support/doubles/worker-wire.js';
@@ -63,8 +63,12 @@ const MEMBERS: Readonly<Record<string, () => unknown>> = {
 const LOOSER = /toJSON|class|address|boxed/;
 
 const tables = {
-  plain: table<Record<string, unknown>>()({ key: 'id' } as never),
-  structured: table<Record<string, unknown>>()({ key: 'id', values: 'structured' } as never),
+  plain: table({ schema: rowType<Record<string, unknown>>(), key: 'id' } as never),
+  structured: table({
+    schema: rowType<Record<string, unknown>>(),
+    key: 'id',
+    values: 'structured',
+  } as never),
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: calls that TypeScript refuses

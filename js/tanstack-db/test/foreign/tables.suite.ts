@@ -1,7 +1,7 @@
 /** The end-to-end suites of TanStack DB on tables of Hedgerow. */
 import { createCollection } from '@tanstack/db';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { memory, open, table } from '../../../hedgerow/src/index.js';
+import { memory, open, rowType, table } from '../../../hedgerow/src/index.js';
 import { hedgerowCollectionOptions } from '../../src/index.js';
 import { e2eConfig } from './e2e-config.js';
 import { generateSeedData, runSuites } from './suites.js';
@@ -34,7 +34,8 @@ interface Comment {
 }
 
 const tables = {
-  users: table<User>()({
+  users: table({
+    schema: rowType<User>(),
     key: 'id',
     values: 'structured',
     indexes: {
@@ -45,12 +46,14 @@ const tables = {
       byEmail: ['email'],
     },
   }),
-  posts: table<Post>()({
+  posts: table({
+    schema: rowType<Post>(),
     key: 'id',
     values: 'structured',
     indexes: { byUser: ['userId', 'viewCount'], byViews: ['viewCount'], byTime: ['publishedAt'] },
   }),
-  comments: table<Comment>()({
+  comments: table({
+    schema: rowType<Comment>(),
     key: 'id',
     values: 'structured',
     indexes: { byPost: ['postId', 'createdAt'], byUser: ['userId'] },

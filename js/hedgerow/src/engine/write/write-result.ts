@@ -1,5 +1,4 @@
 /** The progress and the result of a write of many rows. */
-import type { SliceTimes } from '../../core/operation-host.js';
 
 /** The progress of an ingest. */
 export interface Progress {
@@ -18,7 +17,7 @@ export interface Progress {
 }
 
 /** The figures of a write. */
-export interface WriteStats extends SliceTimes {
+export interface WriteStats {
   /** Bytes of its rows as fed: JSON text and byte values. */
   readonly bytes: number;
   /** Chunks and segments that it made. */
@@ -26,6 +25,11 @@ export interface WriteStats extends SliceTimes {
   readonly segments: number;
   /** From the call to the commit. */
   readonly ms: number;
+  /** The number of slices in which it held the thread, and the time of the longest. */
+  readonly slices: number;
+  readonly longestSliceMs: number;
+  /** Milliseconds of waiting for storage. */
+  readonly storageMs: number;
 }
 
 /** The result of a write of many rows. */

@@ -7,31 +7,23 @@ import { openTables } from './open-tables.js';
 import type { StandardSchema } from './standard-schema.js';
 import type { OutputOf, Table, TakenBy } from './types.js';
 
-/** A function that takes the definition of a table whose rows have the type `Row`. */
-export type Define<Row> = <
-  const Definition extends LooseDefinition<Row, StandardSchema<unknown, Row>>,
->(
-  definition: Definition & DefinitionCheck<Row, Definition>,
-) => Table<Row, Row, Definition>;
+/** Gives the type of rows that no schema checks: `table({ schema: rowType<Issue>(), key: 'id' })`. */
+export function rowType<Row extends object>(): StandardSchema<Row, Row> {
+  return undefined as never;
+}
 
 /**
- * Defines a table: `table<Issue>()({ key: 'id', indexes: { byState: ['status', 'modified'] } })`. A `schema` gives the
- * type of rows: `table({ schema, key: 'id' })`. Pass the result to `open` under the name of the table.
+ * Defines a table: `table({ schema, key: 'id', indexes: { byState: ['status', 'modified'] } })`. The schema gives the type
+ * of rows, and checks them; `rowType` only gives their type. Pass the result to `open` under the name of the table.
  */
-export function table<Row extends object>(): Define<Row>;
 export function table<
   Schema extends StandardSchema<object, object>,
   const Definition extends LooseDefinition<OutputOf<Schema>, Schema>,
 >(
   definition: { readonly schema: Schema } & Definition &
     DefinitionCheck<OutputOf<Schema>, Definition>,
-): Table<OutputOf<Schema>, TakenBy<Schema>, Definition>;
-export function table(definition?: object): unknown {
-  return definition === undefined ? buildTable : buildTable(definition);
-}
-
-function buildTable(definition: object): Table {
-  if (isPlain(definition)) return { definition, open: openTables } as Table;
+): Table<OutputOf<Schema>, TakenBy<Schema>, Definition> {
+  if (isPlain(definition)) return { definition, open: openTables } as never;
   throw new HedgerowError(
     'invalid-argument',
     `table takes a definition in a plain object, not ${kindOf(definition)}`,

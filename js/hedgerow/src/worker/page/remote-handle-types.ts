@@ -1,7 +1,7 @@
 /** Types of the handles of a store in a worker: calls of a store and its tables, except for parts that cannot cross. */
 
 import type { BranchOptions } from '../../engine/branches/branches.js';
-import type { PreviewOptions } from '../../engine/branches/merge.js';
+import type { MergeOptions, PreviewOptions } from '../../engine/branches/merge.js';
 import type { RevertResult } from '../../engine/branches/revert.js';
 import type { SumTree } from '../../engine/sums/sum-tree.js';
 import type {
@@ -11,14 +11,7 @@ import type {
 } from '../../engine/transaction/run.js';
 import type { ExportOptions } from '../../engine/transfer/export.js';
 import type { WriteResult } from '../../engine/write/write-result.js';
-import type {
-  MergeOptions,
-  MergePreview,
-  MergeResult,
-  Snapshot,
-  Store,
-  Transaction,
-} from '../../index.js';
+import type { MergePreview, MergeResult, Snapshot, Store, Transaction } from '../../index.js';
 import type { RemoteHandle } from '../../live/types.js';
 import type { StoreBranches } from '../../store/store-branches.js';
 import type { StoreHistory } from '../../store/store-history.js';

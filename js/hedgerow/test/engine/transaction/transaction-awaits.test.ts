@@ -1,7 +1,7 @@
 /** A transaction rejects when its function does not await a call: no call is lost silently. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { Transaction } from '../../../src/engine/transaction/transaction.js';
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 import { TxTable } from '../../../src/store/tables/tx-table.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
 import { connect } from '../../../src/worker/index.js';
@@ -15,7 +15,11 @@ interface Issue {
   status: string;
   n: number;
 }
-const issues = table<Issue>()({ key: 'id', indexes: { byStatus: ['status', 'n'] } });
+const issues = table({
+  schema: rowType<Issue>(),
+  key: 'id',
+  indexes: { byStatus: ['status', 'n'] },
+});
 const tables = { issues };
 const indexes = { byN: { prefix: 'row/', path: ['/n'] } };
 

@@ -1,6 +1,6 @@
 /** Calls of one handle take effect in their order, awaited or not. All pairs run, with and without awaits. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 import { closeAll, opened } from '../../support/doubles/worker-wire.js';
 import { kindOf } from '../../support/error-kind.js';
 import { forSampled } from '../../support/property.js';
@@ -11,11 +11,17 @@ interface Item {
   m?: number;
   words?: string;
 }
-const items = table<Item>()({
+const items = table({
+  schema: rowType<Item>(),
   key: 'id',
   indexes: { byN: ['n'], words: [{ words: 'words' }] },
 });
-const structured = table<Item>()({ key: 'id', indexes: { byN: ['n'] }, values: 'structured' });
+const structured = table({
+  schema: rowType<Item>(),
+  key: 'id',
+  indexes: { byN: ['n'] },
+  values: 'structured',
+});
 const tables = { items, structured };
 const indexes = { byN: { prefix: 'x/', path: ['/n'] } };
 

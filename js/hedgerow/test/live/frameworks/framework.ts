@@ -1,5 +1,5 @@
 /** The tests' view of a framework, and the contents that its components show. */
-import { memory, open, type Store, table } from '../../../src/index.js';
+import { memory, open, rowType, type Store, table } from '../../../src/index.js';
 import type { LiveQuery, LiveStatus, Watchable } from '../../../src/live/types.js';
 import type { Entry } from '../../support/models/store-model.js';
 
@@ -81,8 +81,15 @@ export interface Issue {
   state: 'open' | 'closed';
   at: number;
 }
-export const issues = table<Issue>()({ key: 'id', indexes: { byState: ['state', 'at'] } });
-export const steps = table<{ of: string; at: number; text: string }>()({ key: ['of', 'at'] });
+export const issues = table({
+  schema: rowType<Issue>(),
+  key: 'id',
+  indexes: { byState: ['state', 'at'] },
+});
+export const steps = table({
+  schema: rowType<{ of: string; at: number; text: string }>(),
+  key: ['of', 'at'],
+});
 export const issueOf = (at: number): Issue => ({
   id: `i${at}`,
   state: at % 2 ? 'closed' : 'open',

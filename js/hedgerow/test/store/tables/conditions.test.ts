@@ -1,6 +1,6 @@
 /** A given condition counts: `undefined` or an empty text never means all rows. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 import { live, liveCount } from '../../../src/live/index.js';
 import { connect } from '../../../src/worker/index.js';
 import { serve } from '../../../src/worker/serve.js';
@@ -8,7 +8,8 @@ import { closeAll, opened, wire } from '../../support/doubles/worker-wire.js';
 import { ofKind } from '../../support/error-kind.js';
 import { refused } from './tables-refusing.js';
 
-const items = table<{ id: string; owner: string; title: string; n: number }>()({
+const items = table({
+  schema: rowType<{ id: string; owner: string; title: string; n: number }>(),
   key: 'id',
   indexes: { byOwner: ['owner', 'n'], byN: ['n'], byTitle: ['title'], words: [{ words: 'title' }] },
 });

@@ -1,6 +1,6 @@
 /** The changes of a draft in the rows of one table, in the form of the app. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 import { closing } from '../../support/migration-tables.js';
 
@@ -9,13 +9,14 @@ interface Row {
   n: number;
   due: Date;
 }
-const rows = table<Row>()({
+const rows = table({
+  schema: rowType<Row>(),
   key: ['project', 'n'],
   values: 'structured',
   version: 2,
   migrate: (old: Row) => ({ ...old, due: new Date(0) }),
 });
-const others = table<{ id: string }>()({ key: 'id' });
+const others = table({ schema: rowType<{ id: string }>(), key: 'id' });
 const row = (n: number, year = 2024): Row => ({ project: 'a', n, due: new Date(year, 1) });
 
 async function draft() {

@@ -1,6 +1,6 @@
 /** Lists by an index whose columns a migration leaves alone: they work while it runs. */
 import { describe, expect, it } from 'vitest';
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 import { live } from '../../../src/live/index.js';
 import { ofKind } from '../../support/error-kind.js';
 import {
@@ -19,13 +19,21 @@ const indexes = {
   byName: [{ words: 'name' }],
 } as const;
 const keeping = (migrate: (row: TaskV1) => TaskV2 = toV2) =>
-  table<TaskV2>()({ key: 'id', indexes, version: 2, keeps: ['rank', 'name'], migrate });
+  table({
+    schema: rowType<TaskV2>(),
+    key: 'id',
+    indexes,
+    version: 2,
+    keeps: ['rank', 'name'],
+    migrate,
+  });
 
 /** Makes a store of old rows whose next commits wait until `release` is called. */
 async function waiting(definition = keeping()) {
   const storage = memory();
   const names = {
-    tasks: table<TaskV1>()({
+    tasks: table({
+      schema: rowType<TaskV1>(),
       key: 'id',
       indexes: { byRank: ['rank'], byName: [{ words: 'name' }] },
     }),
@@ -104,13 +112,13 @@ describe('columns that a migration keeps', () => {
 
   it('are named, in a list', async () => {
     for (const keeps of ['rank', [5], {}]) {
-      const tables = { tasks: table<TaskV2>()({ key: 'id', keeps } as never) };
+      const tables = { tasks: table({ schema: rowType<TaskV2>(), key: 'id', keeps } as never) };
       await expect(open('x', { storage: memory(), tables })).rejects.toMatchObject({
         ...ofKind('invalid-argument'),
         message: expect.stringContaining('keeps must be a list of columns'),
       });
     }
     // @ts-expect-error rows have no such member
-    table<TaskV2>()({ key: 'id', keeps: ['nothing'] });
+    table({ schema: rowType<TaskV2>(), key: 'id', keeps: ['nothing'] });
   });
 });

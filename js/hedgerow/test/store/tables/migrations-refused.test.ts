@@ -1,7 +1,7 @@
 /** Refused rows: they stay, are reported, and block no call; and dry runs. */
 
 import { describe, expect, it } from 'vitest';
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 import type { StandardSchema } from '../../../src/store/tables/standard-schema.js';
 import { ofKind } from '../../support/error-kind.js';
 import {
@@ -217,7 +217,7 @@ describe('a dry run', () => {
     await old.close();
     // The migration itself is held up.
     let isHeld = true;
-    const held = table<TaskV2>()({
+    const held = table({
       ...strict.definition,
       migrate: (row: TaskV1) => {
         if (isHeld) throw new Error('not yet');
@@ -290,7 +290,8 @@ it('a read gives the stored row once the row is brought forward', async () => {
 describe('custom values', () => {
   it('must be objects, and have no version of their own', async () => {
     const coded = (encode: (row: TaskV2) => unknown) =>
-      table<TaskV2>()({
+      table({
+        schema: rowType<TaskV2>(),
         key: 'id',
         version: 2,
         migrate: (row: TaskV2) => row,

@@ -1,7 +1,7 @@
 /** Migrations of tables by one handle: the new rows, reads in between, and rows that are refused. */
 
 import { describe, expect, it, vi } from 'vitest';
-import { type MigrationProgress, memory, open, table } from '../../../src/index.js';
+import { type MigrationProgress, memory, open, rowType, table } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 import {
   closing,
@@ -146,7 +146,8 @@ describe('rows of a lower version', () => {
 
   it('may be changed in place by migrate, also where watchers share them', async () => {
     const storage = await oldStore(20);
-    const inPlace = table<TaskV2>()({
+    const inPlace = table({
+      schema: rowType<TaskV2>(),
       key: 'id',
       indexes: { byState: ['state'] },
       version: 2,
@@ -186,7 +187,8 @@ describe('rows of a lower version', () => {
     await raw.put('x', { id: 'before' });
     await raw.put('x;', { id: 'after' });
     await raw.close();
-    const v2 = table<TaskV2>()({
+    const v2 = table({
+      schema: rowType<TaskV2>(),
       key: 'id',
       prefix: 'x:',
       indexes: { byState: ['state'] },
@@ -231,8 +233,9 @@ describe('rows of a lower version', () => {
       size: bigint;
     }
     const key = ['day', 'n'] as const;
-    const one = table<V1>()({ key, values: 'structured' });
-    const two = table<V2>()({
+    const one = table({ schema: rowType<V1>(), key, values: 'structured' });
+    const two = table({
+      schema: rowType<V2>(),
       key,
       values: 'structured',
       indexes: { byBegan: ['began'] },
@@ -294,7 +297,9 @@ describe('rows that are written', () => {
       { key, version: 2, migrate: 'x' },
       { key, version: 2, migrate, indexes },
     ]) {
-      const tables = { tasks: table<TaskV2>()(definition as { key: 'id' }) };
+      const tables = {
+        tasks: table({ schema: rowType<TaskV2>(), ...(definition as { key: 'id' }) }),
+      };
       await expect(open('x', { storage: memory(), tables })).rejects.toMatchObject({
         ...ofKind('invalid-argument'),
         table: 'tasks',

@@ -1,6 +1,6 @@
 /** A row that states its version by `~v` means the same on each way into a table, and makes no list fail. */
 import { describe, expect, it } from 'vitest';
-import { type HedgerowError, memory, open, table } from '../../../src/index.js';
+import { type HedgerowError, memory, open, rowType, table } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 import { closing } from '../../support/migration-tables.js';
 
@@ -26,15 +26,19 @@ const schema = {
   },
 };
 const TABLES = {
-  'version 1': [1, table<Row>()({ key: 'id', indexes: { byN: ['n'] } })],
+  'version 1': [1, table({ schema: rowType<Row>(), key: 'id', indexes: { byN: ['n'] } })],
   'version 1, structured': [
     1,
-    table<Row>()({ key: 'id', values: 'structured', indexes: { byN: ['n'] } }),
+    table({ schema: rowType<Row>(), key: 'id', values: 'structured', indexes: { byN: ['n'] } }),
   ],
-  'version 2': [2, table<Row>()({ key: 'id', indexes: { byN: ['n'] }, version: 2, migrate })],
+  'version 2': [
+    2,
+    table({ schema: rowType<Row>(), key: 'id', indexes: { byN: ['n'] }, version: 2, migrate }),
+  ],
   'version 2, structured': [
     2,
-    table<Row>()({
+    table({
+      schema: rowType<Row>(),
       key: 'id',
       values: 'structured',
       indexes: { byN: ['n'] },

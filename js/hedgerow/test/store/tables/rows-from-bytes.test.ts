@@ -1,6 +1,6 @@
 /** Bytes that JavaScript cuts into rows, for tables that change rows on their way in: as the core cuts them. */
 import { describe, expect, it } from 'vitest';
-import { type HedgerowError, memory, open, table } from '../../../src/index.js';
+import { type HedgerowError, memory, open, rowType, table } from '../../../src/index.js';
 import { JsonRowSplitter } from '../../../src/store/tables/json-row-splitter.js';
 import type { StandardSchema } from '../../../src/store/tables/standard-schema.js';
 import { kindOf } from '../../support/error-kind.js';
@@ -233,7 +233,7 @@ const asIs: StandardSchema<Row> = {
 const SEEDS = 400;
 
 async function stores() {
-  const plain = table<{ id: string }>()({ key: 'id' });
+  const plain = table({ schema: rowType<{ id: string }>(), key: 'id' });
   const checked = table({ schema: asIs as StandardSchema<{ id: string }>, key: 'id' });
   const storage = memory();
   const one = await open('plain', { storage, tables: { rows: plain } });

@@ -1,6 +1,6 @@
 /** Code that tables load late runs late, or not at all. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 import { rest } from '../../support/watching.js';
 
 /** The import of the code of filters waits for this. */
@@ -15,7 +15,7 @@ vi.mock(import('../../../src/store/tables/on-demand-table-code.js'), async (orig
   return { ...later, loadMatch };
 });
 
-const rows = table<{ id: string; n: number }>()({ key: 'id' });
+const rows = table({ schema: rowType<{ id: string; n: number }>(), key: 'id' });
 
 afterEach(() => {
   gate.opened = Promise.resolve();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
 
 interface Issue {
@@ -7,7 +7,7 @@ interface Issue {
   title: string;
   status: string;
 }
-const issues = table<Issue>()({ key: 'id', indexes: { byState: ['status'] } });
+const issues = table({ schema: rowType<Issue>(), key: 'id', indexes: { byState: ['status'] } });
 
 it('mutators have the tables of their store', async () => {
   await using db = await open('app', { storage: memory(), tables: { issues } });

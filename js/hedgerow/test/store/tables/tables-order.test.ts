@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 
 interface Row {
   id: string;
   at: Date;
 }
 
-const plain = table<{ id: string }>()({ key: 'id' });
-const structured = table<Row>()({ key: 'id', values: 'structured' });
+const plain = table({ schema: rowType<{ id: string }>(), key: 'id' });
+const structured = table({ schema: rowType<Row>(), key: 'id', values: 'structured' });
 
 it.each([1, 2])(
   'loads and deletions of tables commit in the order of their calls (round %i)',

@@ -1,6 +1,6 @@
 /** Random tables, rows, edits and queries, against a plain list of rows. */
 import { expect, it } from 'vitest';
-import { memory, open, type Store, table } from '../../../src/index.js';
+import { memory, open, rowType, type Store, table } from '../../../src/index.js';
 import type { StandardSchema } from '../../../src/store/tables/standard-schema.js';
 import { ofKind } from '../../support/error-kind.js';
 import { SOON } from '../../support/models/store-model.js';
@@ -263,7 +263,7 @@ function definitionOf(from: Random, { keys, values, indexes, isPlain }: ModelTab
 async function history(from: Random, seed: number, begin: BeginStep): Promise<void> {
   const modelTable = someTable(from);
   // The table does not see rows outside of its prefix.
-  const others = table<{ id: string }>()({ key: 'id', indexes: { all: ['id'] } });
+  const others = table({ schema: rowType<{ id: string }>(), key: 'id', indexes: { all: ['id'] } });
   const rows = definitionOf(from, modelTable);
   const db = (await open(`t${seed}`, { storage: memory(), tables: { rows, others } })) as Store;
   const place = tableOf(db);

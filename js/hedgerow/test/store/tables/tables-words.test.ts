@@ -1,6 +1,6 @@
 /** Random queries by words, against the words of each row. */
 import { describe, expect, it } from 'vitest';
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 import { modelWords } from '../../support/models/index-model.js';
 import { forSeeds, hasAllSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';
@@ -45,11 +45,13 @@ function someNote(from: Random): Note {
 }
 
 const definitions = {
-  json: table<Note>()({
+  json: table({
+    schema: rowType<Note>(),
     key: 'id',
     indexes: { words: [{ words: 'text' }], kinds: ['kind', { words: 'text' }] },
   }),
-  structured: table<Note>()({
+  structured: table({
+    schema: rowType<Note>(),
     key: 'id',
     values: 'structured',
     indexes: { words: [{ words: 'text' }], kinds: ['kind', { words: 'text' }] },
@@ -126,7 +128,8 @@ describe('texts in no index', () => {
   it('have no rows, and delete none; a query that filters compares long ones', async () => {
     const long = 'z'.repeat(1500);
     const tables = {
-      t: table<{ id: string; title: string; other: string }>()({
+      t: table({
+        schema: rowType<{ id: string; title: string; other: string }>(),
         key: 'id',
         indexes: { title: ['title'], words: [{ words: 'title' }], two: ['other', 'title'] },
       }),
@@ -163,7 +166,8 @@ describe('texts in no index', () => {
 
   it('match each other composed and decomposed, in stored rows, transactions and filters', async () => {
     const tables = {
-      t: table<{ id: string; title: string }>()({
+      t: table({
+        schema: rowType<{ id: string; title: string }>(),
         key: 'id',
         indexes: { words: [{ words: 'title' }] },
       }),

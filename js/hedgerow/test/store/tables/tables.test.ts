@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 
 interface Issue {
@@ -11,7 +11,8 @@ interface Issue {
   tags?: string[];
 }
 
-const issues = table<Issue>()({
+const issues = table({
+  schema: rowType<Issue>(),
   key: 'id',
   indexes: {
     byState: ['status', 'modified'],
@@ -26,7 +27,7 @@ interface Step {
   number: number;
   text: string;
 }
-const steps = table<Step>()({ key: ['project', 'number'] });
+const steps = table({ schema: rowType<Step>(), key: ['project', 'number'] });
 
 const opened: { close(): Promise<void> }[] = [];
 async function store() {

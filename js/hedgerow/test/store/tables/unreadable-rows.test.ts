@@ -2,7 +2,14 @@
  * A row that a table cannot read is named by table and key, and holds back no other, neither in a watch nor in a list.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type HedgerowError, memory, open, type Store, table } from '../../../src/index.js';
+import {
+  type HedgerowError,
+  memory,
+  open,
+  rowType,
+  type Store,
+  table,
+} from '../../../src/index.js';
 import { live, liveCount, liveRow } from '../../../src/live/index.js';
 import { ofKind } from '../../support/error-kind.js';
 
@@ -20,17 +27,23 @@ interface Row {
 /** Rows as they arrive by a sync, from a tab of a newer version, or from an older one. */
 const KINDS = {
   'of a newer version': {
-    definition: table<Row>()({ key: 'id', indexes: { byNote: ['note'] } }),
+    definition: table({ schema: rowType<Row>(), key: 'id', indexes: { byNote: ['note'] } }),
     bad: { id: 'bad', note: 'b', '~v': 2 },
     code: 'newer-version/schema',
   },
   'of plain text in a structured table': {
-    definition: table<Row>()({ key: 'id', values: 'structured', indexes: { byNote: ['note'] } }),
+    definition: table({
+      schema: rowType<Row>(),
+      key: 'id',
+      values: 'structured',
+      indexes: { byNote: ['note'] },
+    }),
     bad: { id: 'bad', note: '~home' },
     code: 'invalid-argument/value',
   },
   'that migrate refuses': {
-    definition: table<Row>()({
+    definition: table({
+      schema: rowType<Row>(),
       key: 'id',
       indexes: { byNote: ['note'] },
       version: 2,

@@ -4,7 +4,7 @@
  */
 
 import { expect } from 'vitest';
-import { open, type RowChange, type Store, table } from '../../../src/index.js';
+import { open, type RowChange, rowType, type Store, table } from '../../../src/index.js';
 import { type Live, type LiveCount, live, liveCount } from '../../../src/live/index.js';
 import { type MutatorConnection, mutators } from '../../../src/sync/mutators/index.js';
 import { kindOf } from '../error-kind.js';
@@ -22,8 +22,13 @@ export type Args = { call: number; id: string; rank: number };
 export const toV2 = ({ status, ...row }: RowV1): RowV2 => ({ ...row, state: status });
 
 const DEFINITIONS = {
-  1: table<RowV1>()({ key: 'id', indexes: { byState: ['status', 'rank'], byRank: ['rank'] } }),
-  2: table<RowV2>()({
+  1: table({
+    schema: rowType<RowV1>(),
+    key: 'id',
+    indexes: { byState: ['status', 'rank'], byRank: ['rank'] },
+  }),
+  2: table({
+    schema: rowType<RowV2>(),
     key: 'id',
     indexes: { byState: ['state', 'rank'], byRank: ['rank'] },
     version: 2,

@@ -1,5 +1,5 @@
 /** A store in a worker whose messages a test can see. */
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 import { connect } from '../../../src/worker/index.js';
 import { PART } from '../../../src/worker/protocol.js';
 import { serve } from '../../../src/worker/serve.js';
@@ -10,8 +10,9 @@ export interface Issue {
   title: string;
   status: string;
 }
-const issues = table<Issue>()({ key: 'id', indexes: { byState: ['status'] } });
-const events = table<{ id: string; at: Date; tags: Set<string>; size: bigint }>()({
+const issues = table({ schema: rowType<Issue>(), key: 'id', indexes: { byState: ['status'] } });
+const events = table({
+  schema: rowType<{ id: string; at: Date; tags: Set<string>; size: bigint }>(),
   key: 'id',
   values: 'structured',
 });

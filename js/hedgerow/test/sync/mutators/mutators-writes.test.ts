@@ -1,7 +1,7 @@
 /** A bound branch has one writer: it refuses writes that the next pull would undo. */
 import { expect, it } from 'vitest';
 import type { Transaction } from '../../../src/engine/transaction/transaction.js';
-import { memory, open, table } from '../../../src/index.js';
+import { memory, open, rowType, table } from '../../../src/index.js';
 import { bucket } from '../../../src/sync/link/bucket.js';
 import { mutators } from '../../../src/sync/mutators/index.js';
 import { memoryRemote } from '../../../src/sync/remote/index.js';
@@ -13,7 +13,7 @@ interface Issue {
   id: string;
   title: string;
 }
-const issues = table<Issue>()({ key: 'id', indexes: { byTitle: ['title'] } });
+const issues = table({ schema: rowType<Issue>(), key: 'id', indexes: { byTitle: ['title'] } });
 
 async function setting(localWrites?: boolean) {
   const server = new ServerDouble(theirs);
@@ -178,7 +178,8 @@ it('a load that began before the branch was bound is refused at its commit', asy
 it('a read-only transaction and observers of rows go on on a bound branch', async () => {
   const server = new ServerDouble(theirs);
   server.set([['tasks/1', { id: '1', name: 'Gate' }]]);
-  const tasks = table<{ id: string; title: string }>()({
+  const tasks = table({
+    schema: rowType<{ id: string; title: string }>(),
     key: 'id',
     indexes: { byTitle: ['title'] },
     version: 2,
