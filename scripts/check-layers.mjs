@@ -83,9 +83,10 @@ export const TYPESCRIPT_LAYERS = [
   [['store/keys/*']],
   [['store/*']],
   [['store/tables/*']],
-  [['index']],
+  [['store/store-functions']],
   [['live/*']],
-  [['live/frameworks/*'], ['worker/*'], ['kit']],
+  [['live/frameworks/*'], ['index'], ['proofs']],
+  [['worker/*'], ['kit']],
 ];
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -26,7 +26,7 @@ const BY_STATUS = ['remote/status', 'remote/response'];
 const read = (name) => readFileSync(join(PAGES, `${name}.md`), 'utf8');
 const partsOf = (code) => read(code).split(/^(?=## `[a-z-]+`\n)/m);
 
-/** The parts of the pages, by kinds: headings of a section are one level deeper than those of a page. */
+/** The parts of the pages, by kinds: the headings of a section are one level deeper than the headings of a page. */
 const PARTS = CODES.flatMap((code) => {
   const [whole, ...sections] = partsOf(code);
   const details = DETAILS.get(code) ?? [];

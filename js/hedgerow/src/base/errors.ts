@@ -1,4 +1,4 @@
-/** What a caller can do after a failure: each code has a remedy of its own. The strings are stable. */
+/** The codes say what a caller does after a failure: each has a remedy of its own. The strings are stable. */
 export type ErrorCode =
   | 'invalid-argument'
   | 'invalid-data'

@@ -1,5 +1,5 @@
 import type { ReadContext } from '../engine/read/context.js';
-import type { Snapshot } from '../index.js';
+import type { Snapshot } from '../store/snapshot.js';
 import type { ChangeBatch } from './change-batch.js';
 import { Follower, type FollowerSpec } from './range-follower.js';
 import { answerNow } from './read-synchronously.js';

@@ -2,7 +2,7 @@ import { later } from '../base/timeout.js';
 import type { ReadContext } from '../engine/read/context.js';
 import type { ScanOptions } from '../engine/read/scan-options.js';
 import { Tries } from '../engine/watch/retry-policy.js';
-import type { Snapshot } from '../index.js';
+import type { Snapshot } from '../store/snapshot.js';
 import type { ChangeBatch, FollowedRange } from './change-batch.js';
 import { FollowerGroup } from './follower-group.js';
 import type { FollowerRegistry, StoreFollower } from './follower-registry.js';

@@ -7,7 +7,7 @@ import { isOfIndex } from '../core/indexes/index-set.js';
 import type { ReadContext } from '../engine/read/context.js';
 import type { Change } from '../engine/read/decode-diff.js';
 import { optionsOfPlan } from '../engine/read/scan-options.js';
-import type { Snapshot } from '../index.js';
+import type { Snapshot } from '../store/snapshot.js';
 import { type ChangeBatch, split } from './change-batch.js';
 import { Follower, type FollowerSpec } from './range-follower.js';
 import { answerNow } from './read-synchronously.js';

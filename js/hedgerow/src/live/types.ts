@@ -5,7 +5,7 @@ import type { RECOVERY } from '../base/internal-symbols.js';
 import type { KeyRange } from '../base/range.js';
 import type { IndexRange, SecondaryKey } from '../core/indexes/index-entries.js';
 import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.js';
-import type { Store } from '../index.js';
+import type { Store } from '../store/store.js';
 
 /** A handle of a store in this thread. */
 export type LocalHandle = Pick<Store, 'root' | 'scan' | 'watch' | 'snapshot' | typeof RECOVERY>;

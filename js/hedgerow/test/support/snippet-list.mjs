@@ -90,7 +90,7 @@ export function pages() {
 
 /**
  * Returns the code blocks of a page in order; `why` is the reason if no test in Node runs a block. Blocks within a list
- * are fragments, and `isCompiled` excludes them. On the page of an error, `detail` is that of the section.
+ * are fragments, and `isCompiled` excludes them. On the page of an error, `detail` is the section.
  */
 export function blocksOf(page) {
   const text = readFileSync(posix.join(ROOT, page), 'utf8');

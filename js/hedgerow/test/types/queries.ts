@@ -24,7 +24,7 @@ db.steps.where({ project: 'a', number: { gt: 1 } });
 // Columns.
 // @ts-expect-error undefined is no condition ['status' are incompatible]
 db.issues.where({ status: undefined });
-// @ts-expect-error not a member ['nope' does not exist in type] [status?:]
+// @ts-expect-error not a member ['nope' does not exist in type] [id?:]
 db.issues.where({ nope: 1 });
 // @ts-expect-error nearly a member [Did you mean to write 'status'?]
 db.issues.where({ stauts: 'open' });

@@ -11,7 +11,7 @@ import {
   runPublish,
 } from './clone-publish-mend.js';
 import { COLLECT_USAGE, runCollect } from './collect-unneeded-objects.js';
-import { runServe, USAGE as SERVE_USAGE } from './serve.js';
+import { runServe, USAGE as SERVE_USAGE } from './serve-folder.js';
 
 const COMMANDS = {
   serve: { run: runServe, usage: SERVE_USAGE },
