@@ -24,10 +24,10 @@ const SLIM_SCRIPT_BUDGET_BYTES = 47_300;
 const ENTRIES = [
   { name: 'sum-proof', file: 'proofs.js', of: 'sumKey, verifySumProof, verifySumProofs', budget: 6_000 },
   // The only code of a page whose store is in a worker.
-  { name: 'worker', file: 'worker/index.js', of: 'connect', budget: 10_100 },
+  { name: 'worker', file: 'worker/index.js', of: 'connect', budget: 10_300 },
   // All of it: a bundler keeps the transports and remotes that an app uses.
   { name: 'sync', file: 'sync/index.js', budget: 20_000 },
-  { name: 'encryption', file: 'sync/encryption/index.js', budget: 21_100 },
+  { name: 'encryption', file: 'sync/encryption/index.js', budget: 21_300 },
 ];
 /** For the page of the inspector, which is no part of an app. */
 const INSPECTOR_PAGE_BUDGET_BYTES = 355_600;
@@ -59,7 +59,7 @@ const ROOMS = [
   })),
   // The page's side, and the worker's side without the store and live queries.
   { name: 'worker page', file: 'worker/connect.ts', others: NOT_WORKER, budget: 7_700 },
-  { name: 'worker host', file: 'worker/serve.ts', others: NOT_WORKER, budget: 6_850 },
+  { name: 'worker host', file: 'worker/serve.ts', others: NOT_WORKER, budget: 6_900 },
   // An app calls it at each start: an import under way then loads its code.
   {
     name: 'import',
@@ -116,7 +116,7 @@ const ROOMS = [
     name: 'sync',
     file: 'sync/link/index.ts',
     others: /^\.\.\/(?!remote\/)/,
-    budget: 24_000,
+    budget: 24_400,
     later: 9_000,
   },
 ];

@@ -201,7 +201,7 @@ proptest! {
 fn malformed_operations_are_refused_with_their_offsets() {
     use RowFault::{
         ClearBounded, IndexEntry, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject,
-        NoOperation, NotNames, NotObject, NumberTooLarge, Syntax, TooDeep, ValueMissing,
+        NoOperation, NotNames, NotObject, NumberTooLarge, Syntax, TooDeep, UpdateTwice, ValueMissing,
     };
     let long = format!(r#"{{"op":"del","key":"{}"}}"#, "k".repeat(1025));
     let deep = format!(r#"{{"op":"put","key":"a","value":{}"#, "[".repeat(600));
@@ -217,11 +217,19 @@ fn malformed_operations_are_refused_with_their_offsets() {
         (r#"{"op":"put","key":"a","newValue":1}"#, 0, ValueMissing),
         (r#"{"op":"add","key":"a","value":1}"#, 0, ValueMissing),
         (r#"{"op":"change","key":"a","oldValue":1}"#, 0, ValueMissing),
+        (r#"{"op":"insert","key":"a","value":1}"#, 0, ValueMissing),
         (r#"{"op":"change","newValue":1}"#, 0, KeyMissing),
+        (r#"{"op":"update","newValue":1}"#, 0, KeyMissing),
+        (r#"{"op":"update","key":"a","newValue":1,"merge":{}}"#, 36, UpdateTwice),
+        (r#"{"op":"update","unset":["b"],"key":"a","newValue":{}}"#, 50, UpdateTwice),
+        (r#"{"op":"update","key":"a","newValue":{},"constrain":[]}"#, 36, UpdateTwice),
         (r#"{"op":"add","key":"a","newValue":[-1e400]}"#, 34, NumberTooLarge),
         (r#"{"op":"add","key":"a","newValue":1,"secondary":2}"#, 47, IndexEntry),
         (r#"{"op":"change","secondary":2,"key":"a","newValue":1}"#, 27, IndexEntry),
         (r#"{"op":"del","key":"a","oldValue":1,"secondary":[2]}"#, 47, IndexEntry),
+        (r#"{"op":"delete","key":"a","oldValue":1,"secondary":[2]}"#, 50, IndexEntry),
+        (r#"{"op":"insert","key":"a","newValue":1,"secondary":2}"#, 50, IndexEntry),
+        (r#"{"op":"update","secondary":2,"key":"a","newValue":1}"#, 27, IndexEntry),
         (r#"{"op":"put","value":1}"#, 0, KeyMissing),
         (r#"{"op":"del"}"#, 0, KeyMissing),
         (r#"{"op":"update","merge":{}}"#, 0, KeyMissing),
@@ -267,14 +275,17 @@ fn changes_put_their_new_value_with_any_other_members() {
     let rows: Rows =
         [("a", "1"), ("b", "2"), ("c", "3")].map(|(key, value)| (key.into(), value.into())).into();
     let ops = [
-        r#"{"op":"add","key":"d","newValue":{"n":1},"value":{"no":1e0}}"#,
-        r#"{"value":{"no":2},"newValue":{"n":1.50},"op":"ch\u0061nge","key":"a","oldValue":1}"#,
+        r#"{"op":"insert","key":"d","newValue":{"n":1},"value":{"no":1e0}}"#,
+        r#"{"value":{"no":2},"newValue":{"n":1.50},"op":"upd\u0061te","key":"a","oldValue":1}"#,
         r#"{"op":"put","key":"e","value":{"n":20e-1},"newValue":{"no":3},"secondary":4}"#,
-        r#"{"op":"del","key":"b","secondary":1}"#,
+        r#"{"op":"delete","key":"b","secondary":1}"#,
         r#"{"op":"del","key":"c","oldValue":[1,{"n":2}]}"#,
+        // Former names.
+        r#"{"op":"add","key":"f","newValue":4}"#,
+        r#"{"op":"change","key":"f","newValue":5}"#,
     ]
     .map(String::from);
-    let expected: Rows = [("a", r#"{"n":1.5}"#), ("d", r#"{"n":1}"#), ("e", r#"{"n":2}"#)]
+    let expected: Rows = [("a", r#"{"n":1.5}"#), ("d", r#"{"n":1}"#), ("e", r#"{"n":2}"#), ("f", "5")]
         .map(|(key, value)| (key.into(), value.into()))
         .into();
     for framing in [Framing::Lines, Framing::Array] {

@@ -41,11 +41,11 @@ let isFirst = true;
 
 function showRows(changes: readonly RowChange<Task>[]): void {
   for (const change of changes) {
-    const task = change.op === 'del' ? undefined : change.newValue;
-    const before = change.op === 'add' ? undefined : change.oldValue;
+    const task = change.op === 'delete' ? undefined : change.newValue;
+    const before = change.op === 'insert' ? undefined : change.oldValue;
     const { number } = (task ?? before) as Task;
     list.set(number, task, before);
-    map.set(number, task, !isFirst && change.op === 'change');
+    map.set(number, task, !isFirst && change.op === 'update');
   }
   const [one] = changes;
   if (!isFirst && one !== undefined && changes.length < 100) {

@@ -235,7 +235,7 @@ export class Device {
     if (this.#isStarted && store.root !== origin.root) {
       try {
         for await (const change of store.history.diff<Task>(origin.root, store.root)) {
-          const { number } = change.op === 'del' ? change.oldValue : change.newValue;
+          const { number } = change.op === 'delete' ? change.oldValue : change.newValue;
           numbers.add(number);
         }
       } catch {

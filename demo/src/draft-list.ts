@@ -48,12 +48,12 @@ function largestOf(changes: readonly Change[]): Change[] {
 
 /** Returns the city before the change, if it was there. */
 function cityOf(change: Change): City {
-  return change.op === 'add' ? change.newValue : change.oldValue;
+  return change.op === 'insert' ? change.newValue : change.oldValue;
 }
 
 function view(change: Change): HTMLElement {
-  const was = change.op === 'add' ? undefined : change.oldValue;
-  const is = change.op === 'del' ? undefined : change.newValue;
+  const was = change.op === 'insert' ? undefined : change.oldValue;
+  const is = change.op === 'delete' ? undefined : change.newValue;
   return make(
     'li',
     {},

@@ -95,7 +95,7 @@ export class LiveView {
   #told(store: IndexedStore, changes: readonly RowChange<City>[], root: string): void {
     if (store !== this.#store) return;
     const [change] = changes;
-    if (changes.length > 1 || change === undefined || change.op === 'del') {
+    if (changes.length > 1 || change === undefined || change.op === 'delete') {
       this.#log(`${format.plural(changes.length, 'city', 'cities')} changed at once`, '');
     } else {
       this.#tellEdit(change.newValue, root);

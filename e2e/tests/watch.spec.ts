@@ -21,8 +21,8 @@ function watch(page: Page): Promise<void> {
       if (copy.calls > 1 && changes.length === 0) copy.faults.push('an empty call');
       for (const change of changes) {
         const had = copy.rows.has(change.key);
-        if (had !== (change.op !== 'add')) copy.faults.push(`${change.op} ${change.key}`);
-        if (change.op === 'del') copy.rows.delete(change.key);
+        if (had !== (change.op !== 'insert')) copy.faults.push(`${change.op} ${change.key}`);
+        if (change.op === 'delete') copy.rows.delete(change.key);
         else copy.rows.set(change.key, change.newValue);
       }
     };
@@ -98,8 +98,8 @@ test("callbacks in each tab hear of every tab's writes", { tag: '@core' }, async
     return window.db.history.since(since).toArray();
   }, since);
   expect(changes).toEqual([
-    { op: 'del', key: 'a', oldValue: 1 },
-    { op: 'add', key: 'b', newValue: 1 },
+    { op: 'delete', key: 'a', oldValue: 1 },
+    { op: 'insert', key: 'b', newValue: 1 },
   ]);
 });
 

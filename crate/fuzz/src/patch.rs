@@ -128,12 +128,20 @@ fn step(rows: &mut Model, bad: &mut BTreeSet<String>, op: &Value) -> Option<()> 
             rows.insert(key.clone(), op.at(&["value"])?.clone());
             bad.remove(&key);
         }
-        "add" | "change" if !is_of_index => {
+        "update" if op.at(&["newValue"]).is_some() => {
+            let merges = ["merge", "constrain", "unset"].iter().any(|name| op.at(&[name]).is_some());
+            if merges || is_of_index {
+                return None;
+            }
             rows.insert(key.clone(), op.at(&["newValue"])?.clone());
             bad.remove(&key);
         }
-        "del" if is_of_index && op.at(&["oldValue"]).is_some() => return None,
-        "del" => {
+        "insert" | "add" | "change" if !is_of_index => {
+            rows.insert(key.clone(), op.at(&["newValue"])?.clone());
+            bad.remove(&key);
+        }
+        "delete" | "del" if is_of_index && op.at(&["oldValue"]).is_some() => return None,
+        "delete" | "del" => {
             rows.remove(&key);
             bad.remove(&key);
         }

@@ -108,6 +108,8 @@ pub enum RowFault {
     IndexEntry,
     /// A `clear`, which deletes all rows, has a key or a bound.
     ClearBounded,
+    /// An `update` has a `newValue`, and members to merge, keep or remove.
+    UpdateTwice,
 }
 
 /// A failed operation. The store is unchanged.

@@ -178,7 +178,7 @@ export class HedgerowLevel<Key = string, Value = string> extends AbstractLevel<
         ({ type, key, value }): PatchOperation =>
           type === 'put'
             ? { op: 'put', key: this.#key(key), value }
-            : { op: 'del', key: this.#key(key) },
+            : { op: 'delete', key: this.#key(key) },
       );
       await this.#store.applyPatch(patch);
     });

@@ -117,7 +117,7 @@ export function hedgerowDriver(
       checkCallback('hedgerowDriver: watch', callback);
       const stop = (await opened()).watch(buildKeyRange({ prefix }), (changes) => {
         for (const { op, key } of changes) {
-          callback(op === 'del' ? 'remove' : 'update', key.slice(prefix.length));
+          callback(op === 'delete' ? 'remove' : 'update', key.slice(prefix.length));
         }
       });
       watches.add(stop);

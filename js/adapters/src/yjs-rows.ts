@@ -78,7 +78,7 @@ export class UpdateRows {
     for (const change of changes) {
       const { key } = change;
       this.#sizes.delete(key);
-      if (change.op === 'del') continue;
+      if (change.op === 'delete') continue;
       if (key.startsWith(this.#own)) this.#sizes.set(key, change.newValue.length);
       else theirs.push([key, change.newValue]);
     }

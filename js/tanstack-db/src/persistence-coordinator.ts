@@ -94,7 +94,7 @@ export class Coordinator implements HedgerowCoordinator {
         if (change.key === meta) {
           const dropped = droppedFor(change);
           if (dropped !== undefined) tell(reset(dropped.schema, dropped.epoch));
-        } else if (change.op === 'add') {
+        } else if (change.op === 'insert') {
           const logged = form.decode(structuredClone(change.newValue)) as LoggedTransaction;
           queue.deliver(logged);
           tell(this.#payloadOf(logged));
@@ -171,7 +171,7 @@ const reply = <Type extends string>(type: Type) =>
 
 /** Returns the state of a collection, if a change of it shows that all rows were dropped. */
 function droppedFor(change: Change): Meta | undefined {
-  if (change.op !== 'change') return undefined;
+  if (change.op !== 'update') return undefined;
   const now = change.newValue as Meta;
   return (change.oldValue as Meta).epoch === now.epoch ? undefined : now;
 }

@@ -193,7 +193,7 @@ export class Feed {
   /** Notes a change, unless it is of no concern. In an index, a row has one for each entry. */
   #note(changed: ChangedRows, change: Change): void {
     const { spec, keyOf } = this.#source;
-    const isGone = change.op === 'del';
+    const isGone = change.op === 'delete';
     let row: CollectionRow;
     try {
       row = spec.rowOf(change.key, isGone ? change.oldValue : change.newValue);

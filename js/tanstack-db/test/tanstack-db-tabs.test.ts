@@ -237,7 +237,7 @@ describe('a mutation of a tab whose collection has a transaction of another tab'
       return report(
         logged
           .filter(([key]) => !reported.has(key) && reported.add(key))
-          .map(([key, newValue]) => ({ op: 'add', key, newValue })),
+          .map(([key, newValue]) => ({ op: 'insert', key, newValue })),
       );
     };
     await hedgerowPersistence(other).adapter.applyCommittedTx('todos', tx(1, todo('a', 'theirs')));

@@ -1,8 +1,10 @@
-//! Operations of a patch: `{"op":"put","key":..,"value":..}`, `{"op":"del","key":..}`, `{"op":"clear"}` and
+//! Operations of a patch: `{"op":"put","key":..,"value":..}`, `{"op":"delete","key":..}`, `{"op":"clear"}` and
 //! `{"op":"update","key":..,"merge":{..},"unset":[..],"constrain":[..]}`; and the changes that a diff yields:
-//! `{"op":"add","key":..,"newValue":..}`, `{"op":"change",..}` with the same members, and
-//! `{"op":"del","key":..,"oldValue":..}`. Members may come in any order. The last of equal names counts, and members
-//! with other names are ignored; but a clear with a key or bounds is refused, as these would not count.
+//! `{"op":"insert","key":..,"newValue":..}`, `{"op":"update",..}` with the same members, and
+//! `{"op":"delete","key":..,"oldValue":..}`. `del`, `add` and `change` are other names of `delete`, `insert` and of an
+//! `update` with a `newValue`. Members may come in any order. The last of equal names counts, and members with other
+//! names are ignored; but a clear with a key or bounds, and an update with a `newValue` and members to merge, are
+//! refused, as a part of them would not count.
 //!
 //! Changes of an index, which have a `secondary` key, are refused: a deleted entry does not mean that
 //! its row was deleted.
@@ -91,16 +93,18 @@ const VALUE: usize = 2;
 /// The index of the first bound in [`NAMES`].
 const BOUNDS: usize = 9;
 
-const WORDS: [(&[u8], Does); 6] = [
+const WORDS: [(&[u8], Does); 8] = [
     (b"put", Does::Put),
+    (b"delete", Does::Delete),
     (b"del", Does::Delete),
     (b"update", Does::Update),
     (b"clear", Does::Clear),
+    (b"insert", Does::Put),
     (b"add", Does::Put),
     (b"change", Does::Put),
 ];
 /// The index in [`WORDS`] of the first operation that only a diff yields.
-const CHANGES: usize = 4;
+const CHANGES: usize = 5;
 
 /// Reads the operation at `at`. Appends the texts of an update to `update`.
 pub(super) fn read_operation(
@@ -131,9 +135,16 @@ pub(super) fn read_operation(
     let Some(which) = WORDS.iter().position(|(other, _)| is_string(word, other)) else {
         return Err((op.map_or(at, |op| op.start), RowFault::NoOperation));
     };
-    let does = WORDS[which].1;
-    // A `del` with an old value comes from a diff; any other may have any further members.
-    let is_change = which >= CHANGES || (does == Does::Delete && old_value.is_some());
+    let mut does = WORDS[which].1;
+    if let (Does::Update, Some(new_value)) = (does, &new_value) {
+        if merge.is_some() || constrain.is_some() || unset.is_some() {
+            return Err((new_value.start, RowFault::UpdateTwice));
+        }
+        does = Does::Put;
+    }
+    // A deletion with an old value comes from a diff; any other may have any further members.
+    let is_diff = which >= CHANGES || (WORDS[which].1 == Does::Update && does == Does::Put);
+    let is_change = is_diff || (does == Does::Delete && old_value.is_some());
     if let Some(secondary) = secondary.filter(|_| is_change) {
         return Err((secondary.start, RowFault::IndexEntry));
     }

@@ -20,8 +20,8 @@ function makePatch(rows: number, isTouched: typeof IN_TEN_PLACES): PatchOperatio
       const value = { ...row, status: 'merged', modified: modified + 1 };
       if (at % 5 === 0) return { op: 'put', key, value };
       if (at % 5 === 1) return { op: 'put', key: `${key}+`, value };
-      if (at % 5 === 2) return { op: 'del', key };
-      if (at % 5 === 3) return { op: 'del', key: `${key}-` };
+      if (at % 5 === 2) return { op: 'delete', key };
+      if (at % 5 === 3) return { op: 'delete', key: `${key}-` };
       return { op: 'update', key, merge: { status: 'merged', modified: modified + 1 } };
     });
   return JSON.parse(JSON.stringify(patch)) as PatchOperation[];
@@ -96,7 +96,7 @@ export const PATCH: Suite = {
     patching('hedgerow', 'ours', (patch) => patch),
     loading,
     patching('hedgerow, shuffled', 'variant', shuffled),
-    patching('hedgerow, a del first', 'variant', (patch) => [{ op: 'del', key: 'a' }, ...patch]),
+    patching('hedgerow, a del first', 'variant', (patch) => [{ op: 'delete', key: 'a' }, ...patch]),
     patching('hedgerow, just opened', 'variant', (patch) => patch, { justOpened: true }),
     patching('hedgerow, in ten places', 'variant', (patch) => patch, { isTouched: IN_TEN_PLACES }),
     putting(false),

@@ -18,14 +18,15 @@ const ROW_FAULTS = [
   'the value is larger than 64 MiB', // ValueTooLarge
   `the value is nested deeper than ${MAX_JSON_DEPTH}`, // TooDeep
   'the text is not JSON', // Syntax
-  'op is not put, del, clear, update, add, change', // NoOperation
-  'put has no `value`, or add or change no `newValue`', // ValueMissing
+  'op is not put, insert, update, delete or clear', // NoOperation
+  'put has no `value`, or a change no `newValue`', // ValueMissing
   '`merge` is not an object', // MergeNotObject
   '`constrain` or `unset` is not an array of strings', // NotNames
   'the row to update is not an object', // NotObject
   'a number is too large: numbers are doubles', // NumberTooLarge
   'changes of an index (`secondary`) are no patch', // IndexEntry
   '`clear` deletes all rows: it takes no key and no range', // ClearBounded
+  '`update` takes a `newValue`, or `merge`, `unset` and `constrain`, not both', // UpdateTwice
 ];
 
 /** The parts of chunks and tables: the names of the variants of `Field`. */

@@ -65,7 +65,7 @@ export class ChangeBatch {
     let net = 0;
     for (let at = 0; at < changes.length; at++) {
       const { op } = this.changes[at] as Change;
-      if (op !== 'change') net += op === 'add' ? 1 : -1;
+      if (op !== 'update') net += op === 'insert' ? 1 : -1;
       this.#net[at + 1] = net;
     }
   }

@@ -154,7 +154,7 @@ export class RowWindowFollower<
       while (from < to) all.push(entries[from++] as Entry<Row>);
       if (entries[from]?.position === position) from += 1;
       const change = news.changes[at] as Change;
-      if (change.op !== 'del') {
+      if (change.op !== 'delete') {
         const { key, newValue, secondary } = change;
         all.push(this.#entry(NOTHING, key, newValue, secondary as SecondaryKey | undefined));
       }

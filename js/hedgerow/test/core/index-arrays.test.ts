@@ -53,7 +53,7 @@ it('an index has all members of an array or no member, for scans, watches and tr
   }
   await db.put('k', row(2, 3));
   const isTold = () =>
-    seen.some((change) => change.op === 'add' && (change.secondary as string[])[0] === 'xxx');
+    seen.some((change) => change.op === 'insert' && (change.secondary as string[])[0] === 'xxx');
   // The watch may not have reported earlier changes yet.
   while (!isTold()) {
     await new Promise<void>((resolve) => {
@@ -63,7 +63,7 @@ it('an index has all members of an array or no member, for scans, watches and tr
   // The reported changes add up to the entries of the index.
   const reportedKeys = new Set<string>();
   for (const { op, secondary } of seen) {
-    if (op === 'del') expect(reportedKeys.delete(JSON.stringify(secondary))).toBe(true);
+    if (op === 'delete') expect(reportedKeys.delete(JSON.stringify(secondary))).toBe(true);
     else reportedKeys.add(JSON.stringify(secondary));
   }
   const rows = await db.scan({ index: 'byTag' }).toArray();

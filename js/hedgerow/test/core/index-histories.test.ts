@@ -37,7 +37,7 @@ function operationOf(from: Random): PatchOperation {
   const key = from.pick(KEYS);
   const kind = from.below(12);
   if (kind === 0) return { op: 'clear' };
-  if (kind < 4) return { op: 'del', key };
+  if (kind < 4) return { op: 'delete', key };
   if (kind < 8) return { op: 'put', key, value: rowValue(from) };
   const merge = {
     [from.pick(['owner', 'tags', 'age'])]: JSON.parse(JSON.stringify(memberOf(from))),
@@ -94,7 +94,7 @@ async function change(
       try {
         for (const one of patch) {
           if (one.op === 'clear') after.clear();
-          else if (one.op === 'del') after.delete(one.key);
+          else if (one.op === 'delete') after.delete(one.key);
           else if (one.op === 'put') after.set(one.key, one.value);
           else if (one.op === 'update') {
             const had = after.has(one.key) ? after.get(one.key) : {};

@@ -71,8 +71,8 @@ describe('an index with nulls', () => {
     });
     await expect.poll(() => told.length).toBe(2);
     expect(told).toEqual([
-      { op: 'del', key: 'b', secondary: null, oldValue: { age: 2 } },
-      { op: 'add', key: 'g', secondary: null, newValue: {} },
+      { op: 'delete', key: 'b', secondary: null, oldValue: { age: 2 } },
+      { op: 'insert', key: 'g', secondary: null, newValue: {} },
     ]);
     await expect(db.applyPatch(told as never)).rejects.toEqual(failure('invalid-data/patch'));
     await db.close();

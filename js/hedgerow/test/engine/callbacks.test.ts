@@ -44,7 +44,7 @@ describe.each([
     const db = await storeOf();
     const blob = new Blob(rows(2000).map((row) => `${JSON.stringify(row)}\n`));
     await db.putMany(blob, { onProgress });
-    await db.applyPatch([{ op: 'del', key: 'k000000' }], { onProgress });
+    await db.applyPatch([{ op: 'delete', key: 'k000000' }], { onProgress });
     expect(await db.count()).toBe(1999);
   });
 

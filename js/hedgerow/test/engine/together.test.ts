@@ -92,7 +92,7 @@ async function change(db: Store, rows: Rows, from: Random): Promise<void> {
       const patch: PatchOperation[] = [
         ...(from.below(4) === 0 ? [{ op: 'clear' } as const] : []),
         { op: 'put', key, value: row },
-        { op: 'del', key: other === key ? 'none' : other },
+        { op: 'delete', key: other === key ? 'none' : other },
         { op: 'update', key, merge: { owner: 'merged' }, constrain: ['owner', 'tags'] },
       ];
       await db.applyPatch(patch);

@@ -208,7 +208,7 @@ async function change(
     case 5: {
       const patch = Array.from({ length: from.below(9) }, (): PatchOperation => {
         const key = from.pick(KEYS);
-        if (from.below(3) === 0) return { op: 'del', key };
+        if (from.below(3) === 0) return { op: 'delete', key };
         if (from.below(2) === 0) return { op: 'put', key, value: rowValue(from) };
         const merge = { owner: JSON.parse(JSON.stringify(memberOf(from))) };
         return { op: 'update', key, merge };

@@ -42,7 +42,7 @@ describe('a window', () => {
       [
         () =>
           db.applyPatch([
-            { op: 'del', key: keyOf(2) },
+            { op: 'delete', key: keyOf(2) },
             { op: 'put', key: 'a', value: 1 },
           ]),
         range(10, 15),
@@ -53,7 +53,7 @@ describe('a window', () => {
       [
         () =>
           db.applyPatch([
-            { op: 'del', key: 'a' },
+            { op: 'delete', key: 'a' },
             { op: 'put', key: `${keyOf(14)}-`, value: 1 },
             { op: 'put', key: `${keyOf(13)}x`, value: 1 },
           ]),

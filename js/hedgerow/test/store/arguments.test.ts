@@ -173,7 +173,7 @@ const calls: Record<string, [members: string, run: Call['run'], base?: object]> 
   ],
   'db.applyPatch': [
     'format signal onProgress durability',
-    (db, options) => db.applyPatch([{ op: 'del', key: 'x' }], options),
+    (db, options) => db.applyPatch([{ op: 'delete', key: 'x' }], options),
   ],
   'db.transaction': ['signal durability', (db, options) => db.transaction(() => {}, options)],
   'db.commit': ['signal durability keep', (db, options) => db.history.commit(() => {}, options)],

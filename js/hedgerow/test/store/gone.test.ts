@@ -24,7 +24,7 @@ const calls = (db: Store): (() => Promise<unknown>)[] => [
   () => db.putMany([['a', 1]]),
   () => db.deleteMany(['a']),
   () => db.clear(),
-  () => db.applyPatch([{ op: 'del', key: 'a' }]),
+  () => db.applyPatch([{ op: 'delete', key: 'a' }]),
   () => db.transaction((tx) => tx.get('a')),
   async () => db.writer(),
   async () => db.snapshot(),

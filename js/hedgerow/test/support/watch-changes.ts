@@ -2,10 +2,10 @@
 import type { Change } from '../../src/index.js';
 import type { Entry } from './models/store-model.js';
 
-export const add = (key: string, newValue: unknown) => ({ op: 'add', key, newValue });
-export const del = (key: string, oldValue: unknown) => ({ op: 'del', key, oldValue });
+export const add = (key: string, newValue: unknown) => ({ op: 'insert', key, newValue });
+export const del = (key: string, oldValue: unknown) => ({ op: 'delete', key, oldValue });
 export const change = (key: string, oldValue: unknown, newValue: unknown) => ({
-  op: 'change',
+  op: 'update',
   key,
   oldValue,
   newValue,

@@ -47,12 +47,12 @@ export class Copy {
       const { key } = change;
       check(last === undefined || compareKeys(last, key) < 0, `${last} before ${key}`);
       last = key;
-      check(!this.#isInitial || change.op === 'add', `${change.op} ${key} at first`);
-      check(this.rows.has(key) === (change.op !== 'add'), `${change.op} ${key}`);
-      if (change.op !== 'add') expectSame(change.oldValue, this.rows.get(key), key);
-      if (change.op === 'del') this.rows.delete(key);
+      check(!this.#isInitial || change.op === 'insert', `${change.op} ${key} at first`);
+      check(this.rows.has(key) === (change.op !== 'insert'), `${change.op} ${key}`);
+      if (change.op !== 'insert') expectSame(change.oldValue, this.rows.get(key), key);
+      if (change.op === 'delete') this.rows.delete(key);
       else {
-        if (change.op === 'change') {
+        if (change.op === 'update') {
           check(!isDeepStrictEqual(change.oldValue, change.newValue), `${key} is as it was`);
         }
         this.rows.set(key, change.newValue);

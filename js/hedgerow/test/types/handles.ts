@@ -69,7 +69,7 @@ db.issues.watch((changes, at) => {
   expectTypeOf(at.root).toEqualTypeOf<string>();
   for (const change of changes) {
     expectTypeOf(change.key).toEqualTypeOf<IssueId>();
-    if (change.op === 'add') expectTypeOf(change.newValue).toEqualTypeOf<Issue>();
+    if (change.op === 'insert') expectTypeOf(change.newValue).toEqualTypeOf<Issue>();
     else expectTypeOf(change.oldValue).toEqualTypeOf<Issue>();
     // @ts-expect-error not of each change
     change.newValue;
@@ -78,7 +78,7 @@ db.issues.watch((changes, at) => {
 db.steps.where({ project: 'a' }).watch((changes) => {
   for (const change of changes) {
     expectTypeOf(change.key).toEqualTypeOf<readonly [string, number]>();
-    if (change.op === 'change') expectTypeOf(change.newValue).toEqualTypeOf<Step>();
+    if (change.op === 'update') expectTypeOf(change.newValue).toEqualTypeOf<Step>();
   }
 });
 db.watch({ prefix: 'x' }, (changes) => expectTypeOf(changes).toEqualTypeOf<readonly Change[]>());

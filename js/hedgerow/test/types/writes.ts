@@ -126,8 +126,8 @@ await db.issues.update(id, (row) => ({ ...row, title: row.nope }));
 await db.steps.update(['a', 1], (row) => ({ ...row, text: 1 }));
 
 // Operations of patches.
-await db.applyPatch([db.issues.op.put(issue), db.steps.op.del(['a', 1])]);
+await db.applyPatch([db.issues.op.put(issue), db.steps.op.delete(['a', 1])]);
 // @ts-expect-error a row of another table
 db.issues.op.put(step);
 // @ts-expect-error a string that is no key
-db.issues.op.del('i1');
+db.issues.op.delete('i1');

@@ -165,7 +165,7 @@ describe('a load', () => {
     ]);
     await remote.applyPatch(
       (function* () {
-        yield remote.issues.op.del('a');
+        yield remote.issues.op.delete('a');
         for (const row of rows) yield remote.issues.op.put(row);
       })(),
     );

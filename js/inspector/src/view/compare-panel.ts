@@ -55,8 +55,8 @@ class RootField {
 /** Returns the values of a row before and after; `undefined` where it does not exist. */
 function valuesOf(change: Change): [before: unknown, after: unknown] {
   return [
-    change.op === 'add' ? undefined : change.oldValue,
-    change.op === 'del' ? undefined : change.newValue,
+    change.op === 'insert' ? undefined : change.oldValue,
+    change.op === 'delete' ? undefined : change.newValue,
   ];
 }
 
@@ -68,7 +68,7 @@ function changeElement(change: Change): HTMLElement {
     { class: `cells ${op}` },
     h('span', { class: 'cell mark', title: WORDS[op] }, MARKS[op]),
     h('span', { class: 'cell key' }, key),
-    h('span', { class: 'cell faint' }, previewOf(op === 'del' ? before : after)),
+    h('span', { class: 'cell faint' }, previewOf(op === 'delete' ? before : after)),
   );
 }
 

@@ -77,7 +77,7 @@ export async function* nowOther(reading: MergeViews): AsyncGenerator<Pair, void,
     const values = await findMany(host, ours, keys, check);
     for (const [at, change] of changes.entries()) {
       const value = values[at];
-      const was = change.op === 'add' ? undefined : change.oldValue;
+      const was = change.op === 'insert' ? undefined : change.oldValue;
       yield [change, sameValue(value, was) ? undefined : { value }];
     }
   }

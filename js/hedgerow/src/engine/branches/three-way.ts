@@ -387,5 +387,5 @@ function conflictOf(change: Change, ours: unknown): Conflict | undefined {
 
 /** Returns the value of a row after a change. */
 export function newValueOf(change: Change): unknown {
-  return change.op === 'del' ? undefined : change.newValue;
+  return change.op === 'delete' ? undefined : change.newValue;
 }

@@ -8,9 +8,9 @@ import type { BranchHead } from '../history/branch-head.js';
 
 /** A change of a row, or of an index entry where an index is watched. */
 export type Change<Value = unknown> = (
-  | { readonly op: 'add'; readonly newValue: Value }
-  | { readonly op: 'change'; readonly oldValue: Value; readonly newValue: Value }
-  | { readonly op: 'del'; readonly oldValue: Value }
+  | { readonly op: 'insert'; readonly newValue: Value }
+  | { readonly op: 'update'; readonly oldValue: Value; readonly newValue: Value }
+  | { readonly op: 'delete'; readonly oldValue: Value }
 ) & {
   /** The key of the row. */
   readonly key: string;
@@ -27,9 +27,9 @@ export interface DiffOptions extends KeyRange {
 /** Reads the change that begins at `at` in the members of a block. Its first member is its kind. */
 export function changeAt(members: readonly unknown[], at: number): Change {
   const [code, key, first] = [members[at], members[at + 1] as string, members[at + 2]];
-  if (code === 0) return { op: 'add', key, newValue: first };
-  if (code === 2) return { op: 'del', key, oldValue: first };
-  return { op: 'change', key, oldValue: first, newValue: members[at + 3] };
+  if (code === 0) return { op: 'insert', key, newValue: first };
+  if (code === 2) return { op: 'delete', key, oldValue: first };
+  return { op: 'update', key, oldValue: first, newValue: members[at + 3] };
 }
 
 /** Returns the number of members of the change at `at`. */

@@ -93,7 +93,7 @@ export class ReadSet {
     }
     for (const scan of this.#scans) {
       const matters = ({ op, key }: Change) =>
-        !(scan.keysOnly && op === 'change') && !wasEdited(key, scan, edits);
+        !(scan.keysOnly && op === 'update') && !wasEdited(key, scan, edits);
       const range = readPart(scan);
       if (range !== undefined && (await hasChange(host, from, to, range, matters))) return true;
       await pause();
@@ -138,8 +138,8 @@ function entersInto(
 ): boolean {
   if (wasEdited(change.key, { ...read, keysOnly }, edits)) return false;
   const [before, after] = [
-    change.op === 'add' ? [] : deriveEntries(index, change.key, change.oldValue),
-    change.op === 'del' ? [] : deriveEntries(index, change.key, change.newValue),
+    change.op === 'insert' ? [] : deriveEntries(index, change.key, change.oldValue),
+    change.op === 'delete' ? [] : deriveEntries(index, change.key, change.newValue),
   ].map((entries) =>
     entries.map(({ position }) => position).filter((position) => isInRange(position, part)),
   ) as [string[], string[]];

@@ -117,11 +117,11 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
     };
     const removed = new Map(oldEntries.map((entry) => [entry.position, entry]));
     for (const entry of newEntries) {
-      const { newValue } = change as Change & { op: 'add' };
-      add(entry, removed.delete(entry.position) ? change : { op: 'add', key, newValue });
+      const { newValue } = change as Change & { op: 'insert' };
+      add(entry, removed.delete(entry.position) ? change : { op: 'insert', key, newValue });
     }
-    const { oldValue } = change as Change & { op: 'del' };
-    for (const entry of removed.values()) add(entry, { op: 'del', key, oldValue });
+    const { oldValue } = change as Change & { op: 'delete' };
+    for (const entry of removed.values()) add(entry, { op: 'delete', key, oldValue });
   }
 }
 

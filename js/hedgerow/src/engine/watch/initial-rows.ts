@@ -31,7 +31,7 @@ export async function rowsAt(
   for await (const members of blocks(host, start, undefined)) {
     if (isOver()) break;
     for (let at = 0; at < members.length; at += space ? 3 : 2) {
-      const row = { op: 'add', key: members[at] as string, newValue: members[at + 1] } as const;
+      const row = { op: 'insert', key: members[at] as string, newValue: members[at + 1] } as const;
       rows.push(freezeShared(space ? { ...row, secondary: members[at + 2] } : row));
     }
   }

@@ -9,14 +9,15 @@ import { type BulkJob, type PutManyOptions, putMany } from './put-many.js';
 import type { Source } from './row-source.js';
 
 /**
- * An operation of a patch: an operation of Replicache, or a change from `diff`, `changes` or `watch`. Other members are
- * ignored, except that a change of an index, which has `secondary`, is refused.
+ * An operation of a patch: its own, or a change from `history.diff`, `history.since` or `watch`. Other members are
+ * ignored, except that a change of an index, which has `secondary`, is refused. Patches of Replicache are read, too: there
+ * `del` is `delete`. So are `add` and `change`, former names of `insert` and `update`.
  */
 export type PatchOperation =
   /** Gives the row this value. */
   | { readonly op: 'put'; readonly key: string; readonly value: unknown }
   /** Deletes the row, if it exists. */
-  | { readonly op: 'del'; readonly key: string }
+  | { readonly op: 'delete' | 'del'; readonly key: string }
   /** Deletes all rows. */
   | { readonly op: 'clear' }
   /**
@@ -30,9 +31,14 @@ export type PatchOperation =
       readonly merge?: Readonly<Record<string, unknown>> | undefined;
       readonly unset?: readonly string[] | undefined;
       readonly constrain?: readonly string[] | undefined;
+      readonly newValue?: undefined;
     }
   /** Gives the row the new value, regardless of its old one. */
-  | { readonly op: 'add' | 'change'; readonly key: string; readonly newValue: unknown };
+  | {
+      readonly op: 'insert' | 'update' | 'add' | 'change';
+      readonly key: string;
+      readonly newValue: unknown;
+    };
 
 /** Operations, or their bytes: NDJSON or one JSON array. */
 export type Patch = Source<PatchOperation> | ByteSource;

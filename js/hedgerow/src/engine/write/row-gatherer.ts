@@ -88,26 +88,23 @@ export class RowGatherer<Row> {
     const { op, key, value, newValue, merge, constrain, unset, oldValue, secondary } = Object(
       row,
     ) as Record<string, unknown>;
-    const isChange = op === 'add' || op === 'change';
-    if (isChange || op === 'put' || op === 'update' || op === 'del') {
+    const isChange = /^(insert|add|change)$/.test(op as string) || (op === 'update' && newValue !== undefined);
+    if (isChange || op === 'put' || op === 'update' || op === 'delete' || op === 'del') {
       if (typeof key !== 'string') checkKey(key, at);
     }
     if (op === 'put') this.#members.push({ op, key, value: this.#valueOf(value, at) });
-    else if (op === 'update') this.#members.push({ op, key, merge, constrain, unset });
+    else if (op === 'update' && !isChange) this.#members.push({ op, key, merge, constrain, unset });
     else if (op === 'clear') {
       // The core only checks whether it names a key or a bound.
       const names = Object.keys(row as object).map((name) => [name, 0]);
       this.#members.push({ ...Object.fromEntries(names), op });
     } else {
-      // The core only checks whether the last two exist.
+      // The core only checks whether the others exist.
       const put = isChange ? this.#valueOf(newValue, at) : undefined;
-      this.#members.push({
-        op,
-        key,
-        newValue: put,
-        oldValue: oldValue && 0,
-        secondary: secondary && 0,
-      });
+      const others = { oldValue, secondary, merge, constrain, unset };
+      const existing = Object.entries(others).filter(([, one]) => one !== undefined);
+      const marks = existing.map(([name]) => [name, 0]);
+      this.#members.push({ op, key, newValue: put, ...Object.fromEntries(marks) });
     }
   }
 

@@ -8,9 +8,9 @@ import type { Row, Spec } from './spec.js';
 
 /** A change of a row of a table. */
 export type RowChange<R = Row> =
-  | { readonly op: 'add'; readonly key: unknown; readonly newValue: R }
-  | { readonly op: 'change'; readonly key: unknown; readonly oldValue: R; readonly newValue: R }
-  | { readonly op: 'del'; readonly key: unknown; readonly oldValue: R };
+  | { readonly op: 'insert'; readonly key: unknown; readonly newValue: R }
+  | { readonly op: 'update'; readonly key: unknown; readonly oldValue: R; readonly newValue: R }
+  | { readonly op: 'delete'; readonly key: unknown; readonly oldValue: R };
 
 /** Passes on the changes of stored rows as changes of wanted rows; calls `callback` only if there are any. */
 export function forwardRowChanges(
@@ -49,7 +49,7 @@ function joined(changes: readonly Change[]): Iterable<Change> {
   for (const change of changes) {
     const { key } = change;
     const before = all.get(key);
-    if (before?.op === 'del') all.delete(key);
+    if (before?.op === 'delete') all.delete(key);
     all.set(key, before === undefined ? change : both(before, change));
   }
   return all.values();
@@ -57,18 +57,18 @@ function joined(changes: readonly Change[]): Iterable<Change> {
 
 function both(one: Change, other: Change): Change {
   const { key } = one;
-  const from = one.op === 'add' ? other : one;
-  const to = one.op === 'del' ? other : one;
-  if (from.op === 'add' || to.op === 'del') return one;
-  return { op: 'change', key, oldValue: from.oldValue, newValue: to.newValue };
+  const from = one.op === 'insert' ? other : one;
+  const to = one.op === 'delete' ? other : one;
+  if (from.op === 'insert' || to.op === 'delete') return one;
+  return { op: 'update', key, oldValue: from.oldValue, newValue: to.newValue };
 }
 
 /** Turns changes of the store into changes of rows. Throws the error of a row that cannot be read. */
 export function changesOfRows(spec: Spec, changes: AsyncIterable<Change>): Rows<RowChange> {
   return makeRows(async function* () {
     for await (const change of changes) {
-      const oldValue = change.op === 'add' ? undefined : spec.decode(change.oldValue);
-      const newValue = change.op === 'del' ? undefined : spec.decode(change.newValue);
+      const oldValue = change.op === 'insert' ? undefined : spec.decode(change.oldValue);
+      const newValue = change.op === 'delete' ? undefined : spec.decode(change.newValue);
       yield changeOf(spec, oldValue, newValue) as RowChange;
     }
   });
@@ -85,8 +85,8 @@ function toRowChange(
     const row = spec.rowOf(change.key, stored);
     return wanted?.isRowMatch(row) === false ? undefined : row;
   };
-  const oldValue = change.op === 'add' ? undefined : unless(() => rowOf(change.oldValue));
-  const newValue = change.op === 'del' ? undefined : unless(() => rowOf(change.newValue), report);
+  const oldValue = change.op === 'insert' ? undefined : unless(() => rowOf(change.oldValue));
+  const newValue = change.op === 'delete' ? undefined : unless(() => rowOf(change.newValue), report);
   return changeOf(spec, oldValue, newValue);
 }
 
@@ -97,8 +97,8 @@ function changeOf(
 ): RowChange | undefined {
   if (oldValue === undefined && newValue === undefined) return undefined;
   const key = spec.shownKey(newValue ?? oldValue);
-  if (oldValue === undefined) return newValue && { op: 'add', key, newValue };
+  if (oldValue === undefined) return newValue && { op: 'insert', key, newValue };
   return newValue === undefined
-    ? { op: 'del', key, oldValue }
-    : { op: 'change', key, oldValue, newValue };
+    ? { op: 'delete', key, oldValue }
+    : { op: 'update', key, oldValue, newValue };
 }

@@ -152,7 +152,7 @@ export class StoreTable extends TableReads {
     const { spec } = this;
     return {
       put: (row: unknown): PatchOperation => ({ op: 'put', ...encodeTableRow(spec, row) }),
-      del: (key: unknown): PatchOperation => ({ op: 'del', key: this.keyOf(key) }),
+      delete: (key: unknown): PatchOperation => ({ op: 'delete', key: this.keyOf(key) }),
     };
   }
 

@@ -136,7 +136,7 @@ export class ConflictLog {
     };
     for await (const members of blocks(host, start, signal)) {
       for (const change of changesOf(members)) {
-        if (change.op !== 'add') continue;
+        if (change.op !== 'insert') continue;
         const { base, ours, theirs, result, ...facts } = change.newValue as Entry;
         const sides = [base, ours, theirs, result].map(decodeLogValue);
         const [was, own, other, made] = sides;

@@ -248,7 +248,7 @@ export class Queue {
         const { key } = change;
         const isCall = key.startsWith(CALL_PREFIX);
         const place = Number(key.slice((isCall ? CALL_PREFIX : REJECTED_PREFIX).length));
-        if (change.op === 'del') (isCall ? calls : rejected).delete(place);
+        if (change.op === 'delete') (isCall ? calls : rejected).delete(place);
         else {
           const row = change.newValue as QueueRow;
           if (isCall) calls.set(place, row.call);

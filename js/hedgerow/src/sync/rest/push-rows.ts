@@ -109,8 +109,8 @@ export async function hasOpenPush({ refs }: RestContext): Promise<boolean> {
 /** Returns a change as the server gets it. */
 export function changeOf(change: Change): RestChange {
   const { key } = change;
-  if (change.op === 'del') return { op: 'del', key, before: change.oldValue };
-  const before = change.op === 'change' ? change.oldValue : undefined;
+  if (change.op === 'delete') return { op: 'delete', key, before: change.oldValue };
+  const before = change.op === 'update' ? change.oldValue : undefined;
   return { op: 'put', key, value: change.newValue, before };
 }
 

@@ -21,7 +21,7 @@ export interface RestPulled {
 /** A row to change at the server. */
 export type RestChange = (
   | { readonly op: 'put'; readonly value: unknown }
-  | { readonly op: 'del'; readonly value?: undefined }
+  | { readonly op: 'delete'; readonly value?: undefined }
 ) & {
   readonly key: string;
   /** The row of the server, as it was last known here; `undefined` if it did not exist. */

@@ -247,7 +247,7 @@ export class PageConnection {
       const { op, table, row, key } = Object(one) as Record<string, unknown>;
       if (!this.#tables.has(table as string)) return one;
       const { op: ops } = db[table as string] as { readonly op: object };
-      return op === 'put' ? callMember(ops, 'put', [row]) : callMember(ops, 'del', [key]);
+      return op === 'put' ? callMember(ops, 'put', [row]) : callMember(ops, 'delete', [key]);
     };
     if (Array.isArray(given)) return given.map(toTableOperation);
     return given instanceof PageSource ? mapMembers(given, toTableOperation) : given;

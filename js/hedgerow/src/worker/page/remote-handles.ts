@@ -84,7 +84,7 @@ export function handleOf(own: HandleTarget): object {
     // Descriptions of the operations of a patch: the worker makes the operations.
     const op = {
       put: (row: unknown) => ({ op: 'put', table: name, row }),
-      del: (key: unknown) => ({ op: 'del', table: name, key }),
+      delete: (key: unknown) => ({ op: 'delete', table: name, key }),
     };
     Object.defineProperty(made, 'op', { value: op });
   }

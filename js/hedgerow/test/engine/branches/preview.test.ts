@@ -26,10 +26,10 @@ function between(before: Iterable<Entry>, after: Iterable<Entry>): Change[] {
   const keys = sorted([...old, ...now]).map(([key]) => key);
   return keys.flatMap((key): Change[] => {
     const [oldValue, newValue] = [old.get(key), now.get(key)];
-    if (!old.has(key)) return [{ op: 'add', key, newValue }];
-    if (!now.has(key)) return [{ op: 'del', key, oldValue }];
+    if (!old.has(key)) return [{ op: 'insert', key, newValue }];
+    if (!now.has(key)) return [{ op: 'delete', key, oldValue }];
     const isSame = JSON.stringify(oldValue) === JSON.stringify(newValue);
-    return isSame ? [] : [{ op: 'change', key, oldValue, newValue }];
+    return isSame ? [] : [{ op: 'update', key, oldValue, newValue }];
   });
 }
 

@@ -62,7 +62,7 @@ describe('commit', () => {
     });
     expect(runs).toBe(2);
     const changes = await one.history.diff(before, after).toArray();
-    expect(changes).toEqual([{ op: 'change', key: 'b', oldValue: 2, newValue: 'mine' }]);
+    expect(changes).toEqual([{ op: 'update', key: 'b', oldValue: 2, newValue: 'mine' }]);
   });
 
   it('rejects with the error of its function, and makes no commit', async () => {

@@ -111,7 +111,7 @@ describe('the first row', () => {
     const { root } = db;
     expect(await db.history.since(root).first()).toBeUndefined();
     await db.putMany(ROWS);
-    const first = { op: 'add', key: 'k0000', newValue: ROWS[0]?.[1] };
+    const first = { op: 'insert', key: 'k0000', newValue: ROWS[0]?.[1] };
     expect(await db.history.since(root).first()).toEqual(first);
     expect(await db.history.diff(root, db.root).first()).toEqual(first);
   });

@@ -126,7 +126,7 @@ describe('transactions that read by index', () => {
         const after = new Map(rows);
         let mark: string | undefined;
         for (const change of await reader.history.diff(before, root).toArray()) {
-          if (change.op === 'del') after.delete(change.key);
+          if (change.op === 'delete') after.delete(change.key);
           else after.set(change.key, change.newValue);
           if (!change.key.startsWith(MARK)) continue;
           expect(mark, 'two transactions in one commit').toBeUndefined();

@@ -263,7 +263,7 @@ it('transactions have the outcome of some serial order', async () => {
       const marks = changes.filter(({ key }) => key.startsWith(MARK));
       const after = new Map(rows);
       for (const change of changes) {
-        if (change.op === 'del') after.delete(change.key);
+        if (change.op === 'delete') after.delete(change.key);
         else after.set(change.key, change.newValue);
       }
       if (marks.length > 0) {

@@ -174,7 +174,7 @@ describe('changes since a root', () => {
     ]);
     expect(await db.history.since(db.root).toArray()).toEqual([]);
     expect(await db.history.since(root, { prefix: 'n' }).toArray()).toEqual([
-      { op: 'add', key: 'n', newValue: 1 },
+      { op: 'insert', key: 'n', newValue: 1 },
     ]);
     const all: string[] = [];
     for await (const { op, key } of db.history.since(empty)) {

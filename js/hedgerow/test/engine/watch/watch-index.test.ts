@@ -54,9 +54,9 @@ class Listed {
     for (const change of changes) {
       const { key, secondary } = change;
       const place = JSON.stringify([secondary, key]);
-      expect(this.rows.has(place), place).toBe(change.op !== 'add');
-      if (change.op !== 'add') expect(this.rows.get(place)?.[1]).toEqual(change.oldValue);
-      if (change.op === 'del') this.rows.delete(place);
+      expect(this.rows.has(place), place).toBe(change.op !== 'insert');
+      if (change.op !== 'insert') expect(this.rows.get(place)?.[1]).toEqual(change.oldValue);
+      if (change.op === 'delete') this.rows.delete(place);
       else this.rows.set(place, [key, change.newValue, secondary]);
     }
   };
@@ -133,9 +133,9 @@ it('changes come in the order of secondary keys, then of keys', async () => {
   const value = { tags: ['b', 'a'] };
   const old = { tags: ['\u{1f600}', 'b'] };
   expect(told[1]).toEqual([
-    { op: 'add', key: 'k1', secondary: 'a', newValue: value },
-    { op: 'change', key: 'k1', secondary: 'b', oldValue: old, newValue: value },
-    { op: 'del', key: 'k1', secondary: '\u{1f600}', oldValue: old },
+    { op: 'insert', key: 'k1', secondary: 'a', newValue: value },
+    { op: 'update', key: 'k1', secondary: 'b', oldValue: old, newValue: value },
+    { op: 'delete', key: 'k1', secondary: '\u{1f600}', oldValue: old },
   ]);
   // More entries than are sorted without a break.
   const many = Array.from(

@@ -71,7 +71,7 @@ const WRITES: Record<string, Call> = {
     db.applyPatch([
       { op: 'put', key: 'x/b', value: row('b', 30) },
       { op: 'update', key: 'x/a', merge: { m: 30 } },
-      { op: 'del', key: 'x/c' },
+      { op: 'delete', key: 'x/c' },
     ]),
   insert: (db) => db.insert('x/a', row('a', 40)),
   'insert another': (db) => db.insert('x/e', row('e', 41)),

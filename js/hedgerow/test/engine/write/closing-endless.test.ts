@@ -52,7 +52,7 @@ const ENDLESS: Record<string, (db: Store) => Promise<unknown>> = {
   'applyPatch of operations': (db) =>
     db.applyPatch(
       (async function* () {
-        for await (const [key] of endless()) yield { op: 'del', key } as const;
+        for await (const [key] of endless()) yield { op: 'delete', key } as const;
       })(),
     ),
   'deleteMany of keys': (db) =>

@@ -234,8 +234,8 @@ export const READERS: Readonly<Record<string, (outcome: Outcome) => Promise<bool
     const found = await db.history.diff(before, db.root).toArray();
     const changes =
       base === 'the same key'
-        ? [{ key: row.key, op: 'change', oldValue: rowOf(row.key, 0).value, newValue: row.value }]
-        : [{ key: row.key, op: 'add', newValue: row.value }];
+        ? [{ key: row.key, op: 'update', oldValue: rowOf(row.key, 0).value, newValue: row.value }]
+        : [{ key: row.key, op: 'insert', newValue: row.value }];
     return isDeepStrictEqual(found, changes);
   },
   proof: async ({ db, row }) => {

@@ -162,7 +162,7 @@ it.each(LOST)('rows with a pointer to their key: %s is refused with its row', as
 it.each(LOST)('an update of a patch: %s is refused with its operation', async (_, lost) => {
   const db = await storeOf([['k', { a: 1 }]]);
   const patch = [
-    { op: 'del', key: 'none' },
+    { op: 'delete', key: 'none' },
     { op: 'update', key: 'k', merge: { a: lost } },
   ] as const;
   const error = failure('invalid-data/patch', { row: 1, pointer: '/merge/a' });

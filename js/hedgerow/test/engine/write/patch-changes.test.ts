@@ -123,12 +123,12 @@ describe('changes among operations', () => {
     const db = await storeOf([['old', 1]]);
     await db.applyPatch([
       { op: 'clear' },
-      { op: 'add', key: 'a', newValue: { n: 1 } },
+      { op: 'insert', key: 'a', newValue: { n: 1 } },
       { op: 'update', key: 'a', merge: { m: 2 } },
       { op: 'put', key: 'b', value: 1 },
-      { op: 'change', key: 'b', newValue: 2 },
-      { op: 'add', key: 'c', newValue: 1 },
-      { op: 'del', key: 'c' },
+      { op: 'update', key: 'b', newValue: 2 },
+      { op: 'insert', key: 'c', newValue: 1 },
+      { op: 'delete', key: 'c' },
     ]);
     expect(await all(db)).toEqual([
       ['a', { n: 1, m: 2 }],
@@ -139,10 +139,10 @@ describe('changes among operations', () => {
   it('may have members of other operations, which are ignored', async () => {
     const db = await storeOf([['c', 1]]);
     const patch = [
-      { op: 'add', key: 'a', newValue: 1, value: new Map() },
+      { op: 'insert', key: 'a', newValue: 1, value: new Map() },
       { op: 'put', key: 'b', value: 2, newValue: () => 1, secondary: 's' },
       // A Replicache back end may send any other members.
-      { op: 'del', key: 'c', secondary: 's' },
+      { op: 'delete', key: 'c', secondary: 's' },
       { op: 'clear', newValue: 1n, oldValue: 1n },
     ] as unknown[] as PatchOperation[];
     await db.applyPatch(patch.slice(0, 3));
@@ -155,21 +155,21 @@ describe('changes among operations', () => {
   });
 
   const bads: [string, unknown, RegExp][] = [
-    ['an add with the member of a put', { op: 'add', key: 'a', value: 1 }, /newValue/],
-    ['a change without a value', { op: 'change', key: 'a', oldValue: 1 }, /newValue/],
+    ['an add with the member of a put', { op: 'insert', key: 'a', value: 1 }, /newValue/],
+    ['a change without a value', { op: 'update', key: 'a', oldValue: 1 }, /newValue/],
     ['a put with the member of an add', { op: 'put', key: 'a', newValue: 1 }, /`value`/],
-    ['a change without a key', { op: 'change', newValue: 1 }, /key/],
-    ['a number for a key', { op: 'add', key: 5, newValue: 1 }, /key/],
+    ['a change without a key', { op: 'update', newValue: 1 }, /key/],
+    ['a number for a key', { op: 'insert', key: 5, newValue: 1 }, /key/],
     ['another word', { op: 'set', key: 'a', newValue: 1 }, /add, change/],
-    ['an entry that came', { op: 'add', key: 'a', newValue: 1, secondary: 1 }, /secondary/],
-    ['an entry that went', { op: 'del', key: 'a', oldValue: 1, secondary: ['x', 1] }, /secondary/],
+    ['an entry that came', { op: 'insert', key: 'a', newValue: 1, secondary: 1 }, /secondary/],
+    ['an entry that went', { op: 'delete', key: 'a', oldValue: 1, secondary: ['x', 1] }, /secondary/],
     ['a list to merge', { op: 'update', key: 'a', merge: [] }, /merge/],
     ['a text to constrain', { op: 'update', key: 'a', constrain: 'a' }, /constrain/],
   ];
 
   it.each(bads)('%s is refused, by the name of the member', async (_, bad, member) => {
     const db = await storeOf([['a', 1]]);
-    const good: PatchOperation = { op: 'add', key: 'new', newValue: 1 };
+    const good: PatchOperation = { op: 'insert', key: 'new', newValue: 1 };
     const patch = [good, bad] as PatchOperation[];
     const sources: (() => Patch)[] = [() => patch, () => new Response(lines(patch))];
     for (const source of sources) {
@@ -180,7 +180,7 @@ describe('changes among operations', () => {
 
   it('a value that JSON cannot hold is refused with its place', async () => {
     const db = await storeOf();
-    const patch = [{ op: 'add', key: 'a', newValue: { at: [new Map()] } }] as PatchOperation[];
+    const patch = [{ op: 'insert', key: 'a', newValue: { at: [new Map()] } }] as PatchOperation[];
     const error = failure('invalid-data/patch', { row: 0, pointer: '/newValue/at/0' });
     await refuses(db, () => db.applyPatch(patch), error);
   });
@@ -193,7 +193,7 @@ describe('changes among operations', () => {
     await db.put('a', { n: 1 });
     await until(() => reportedChanges.length > 0);
     await db.put('a', { n: 2 });
-    await until(() => reportedChanges.some(({ op }) => op === 'del'));
+    await until(() => reportedChanges.some(({ op }) => op === 'delete'));
     const copy = await storeOf([['a', { n: 1 }]]);
     await refuses(
       copy,

@@ -91,7 +91,7 @@ function objectOf({ below, pick, value }: Random): Record<string, unknown> {
 /** The rules of a patch, written in JavaScript. */
 function applyTo(rows: Map<string, unknown>, operation: PatchOperation): void {
   if (operation.op === 'put') rows.set(operation.key, operation.value);
-  else if (operation.op === 'del') rows.delete(operation.key);
+  else if (operation.op === 'delete') rows.delete(operation.key);
   else if (operation.op === 'clear') rows.clear();
   else if (operation.op === 'update') {
     const { key, merge, unset = [], constrain = [] } = operation;
@@ -110,7 +110,7 @@ it('merges objects like JavaScript, including the order of members', async () =>
     const operation = (): PatchOperation => {
       const kind = next();
       if (kind < 0.3) return { op: 'put', key: key(), value: objectOf(chance) };
-      if (kind < 0.4) return { op: 'del', key: key() };
+      if (kind < 0.4) return { op: 'delete', key: key() };
       if (kind < 0.43) return { op: 'clear' };
       const names = () => Array.from({ length: below(9) }, () => pick([...NAMES, ...STRANGE]));
       const merge = next() < 0.8 ? { merge: objectOf(chance) } : {};
@@ -149,10 +149,10 @@ describe('a refused operation is reported with its position', () => {
     ['no op', { key: 'a', value: 1 }],
     ['put without key', { op: 'put', value: 1 }],
     ['put without value', { op: 'put', key: 'a' }],
-    ['del without key', { op: 'del' }],
-    ['a number for a key', { op: 'del', key: 5 }],
-    ['half a pair in the key', { op: 'del', key: '\ud800' }],
-    ['a long key', { op: 'del', key: 'k'.repeat(1025) }],
+    ['del without key', { op: 'delete' }],
+    ['a number for a key', { op: 'delete', key: 5 }],
+    ['half a pair in the key', { op: 'delete', key: '\ud800' }],
+    ['a long key', { op: 'delete', key: 'k'.repeat(1025) }],
     ['a list to merge', { op: 'update', key: 'a', merge: [] }],
     ['null to merge', { op: 'update', key: 'a', merge: null }],
     ['a text to constrain', { op: 'update', key: 'a', constrain: 'a' }],
@@ -226,7 +226,7 @@ it('values are stored unchanged', async () => {
   const patch = function* (): Generator<PatchOperation> {
     yield { op: 'put', key: 'bytes', value: reused };
     reused.fill(0);
-    yield { op: 'del', key: 'old', value: new Map() } as PatchOperation;
+    yield { op: 'delete', key: 'old', value: new Map() } as PatchOperation;
     yield { op: 'put', key: 'big', value: { big } };
     yield { op: 'put', key: 'empty', value: new Uint8Array() };
     yield { op: 'put', key: 'null', value: null };
@@ -254,7 +254,7 @@ it('a patch of many operations is one commit, in any order', async () => {
   const rows = Array.from({ length: 20_000 }, (_, at): Entry => [`k${1e6 + at}`, { at, n: 0 }]);
   const patch = rows.flatMap(([key], at): PatchOperation[] => {
     if (at % 10 === 0) return [{ op: 'update', key, merge: { n: at } }];
-    if (at % 10 === 1) return [{ op: 'del', key }];
+    if (at % 10 === 1) return [{ op: 'delete', key }];
     return at % 10 === 2 ? [{ op: 'put', key: `${key}+`, value: Uint8Array.of(at) }] : [];
   });
   const roots = new Set<string>();
@@ -344,7 +344,7 @@ it('an update of a row that is not an object is refused, unless a later operatio
   // In that case the old row is not checked.
   for (const [last, value] of [
     [{ op: 'put', key: 'a', value: 'put' }, 'put'],
-    [{ op: 'del', key: 'a' }, undefined],
+    [{ op: 'delete', key: 'a' }, undefined],
     [{ op: 'clear' }, undefined],
   ] as [PatchOperation, unknown][]) {
     await db.put('a', 5);

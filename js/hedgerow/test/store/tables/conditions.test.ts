@@ -275,7 +275,7 @@ describe('a range', () => {
       });
     }
     for (const key of [undefined, null, 5]) {
-      const patch = [{ op: 'del', key }] as never;
+      const patch = [{ op: 'delete', key }] as never;
       expect(await refused(() => db.applyPatch(patch)), String(key)).toMatchObject({
         code: 'invalid-data',
         detail: 'patch',

@@ -36,14 +36,14 @@ describe('changesSinceFork of a table', () => {
     await db.rows.put(row(4));
     const changes = await branch.rows.sinceFork().toArray();
     expect(changes).toEqual([
-      { op: 'change', key: ['a', 1], oldValue: row(1), newValue: row(1, 2030) },
-      { op: 'del', key: ['a', 2], oldValue: row(2) },
-      { op: 'add', key: ['a', 3], newValue: row(3) },
+      { op: 'update', key: ['a', 1], oldValue: row(1), newValue: row(1, 2030) },
+      { op: 'delete', key: ['a', 2], oldValue: row(2) },
+      { op: 'insert', key: ['a', 3], newValue: row(3) },
     ]);
     expect(await branch.rows.sinceFork().first()).toEqual(changes[0]);
     for await (const change of branch.rows.sinceFork()) {
       expectTypeOf(change.key).toEqualTypeOf<readonly [string, number]>();
-      if (change.op !== 'del') expectTypeOf(change.newValue).toEqualTypeOf<Row>();
+      if (change.op !== 'delete') expectTypeOf(change.newValue).toEqualTypeOf<Row>();
     }
     expect(await branch.others.sinceFork().toArray()).toMatchObject([{ key: 'x' }]);
   });

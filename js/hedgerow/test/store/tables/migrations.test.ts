@@ -167,14 +167,14 @@ describe('rows of a lower version', () => {
     await expect.poll(() => seen.map((list) => list.length >= 20)).toEqual([true, true]);
     for (const list of seen) {
       expect(list.slice(0, 2)).toEqual([
-        { op: 'add', key: 't00000', newValue: toV2(task(0)) },
-        { op: 'add', key: 't00001', newValue: toV2(task(1)) },
+        { op: 'insert', key: 't00000', newValue: toV2(task(0)) },
+        { op: 'insert', key: 't00001', newValue: toV2(task(1)) },
       ]);
     }
     expect(await db.tasks.toArray()).toEqual(tasks(20).map(toV2));
     // A tab with version 1 puts a row: each watch gets its own copy.
     await db.put('tasks/t99999', { ...task(99_999) });
-    const added = { op: 'add', key: 't99999', newValue: toV2(task(99_999)) };
+    const added = { op: 'insert', key: 't99999', newValue: toV2(task(99_999)) };
     await expect.poll(() => seen.map((list) => list.at(-1))).toEqual([added, added]);
     expect(reports).not.toHaveBeenCalled();
     reports.mockRestore();

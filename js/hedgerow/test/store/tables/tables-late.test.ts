@@ -41,7 +41,7 @@ it('a watch with a filter hears of changes from before its code had come, unless
   aborting.abort();
   letIn();
   await expect.poll(() => heard?.length).toBe(1);
-  expect(heard).toMatchObject([{ op: 'add', key: 'b' }]);
+  expect(heard).toMatchObject([{ op: 'insert', key: 'b' }]);
   await rest();
   expect([stopped, aborted]).toEqual([[], []]);
 });

@@ -227,7 +227,7 @@ async function edit(
     }
     case 9: {
       const other = someRow(from, table, model.rows[1]);
-      const patch = [place.op.put(row), place.op.del(keyOf(table, other))];
+      const patch = [place.op.put(row), place.op.delete(keyOf(table, other))];
       await db?.applyPatch(patch);
       model.put(row);
       model.delete(other);

@@ -211,7 +211,7 @@ describe('keys', () => {
     expect(await refused(() => db.issues.deleteMany([key]))).toEqual(expected);
     if (typeof key !== 'string') {
       expect(await refused(() => db.issues.update(key, {}))).toEqual(expected);
-      expect(thrown(() => db.issues.op.del(key))).toEqual(expected);
+      expect(thrown(() => db.issues.op.delete(key))).toEqual(expected);
     }
     await db.transaction(async (tx: Any) => {
       for (const call of reads(tx.issues, key)) expect(await refused(call)).toEqual(expected);

@@ -184,13 +184,13 @@ describe('tables', () => {
     await db.issues.put(issue(4, { title: 'leaf, lead' }));
     await db.issues.put(issue(5, { title: 'nothing' }));
     // Commits before a watch has looked are reported as one diff.
-    await expect.poll(() => seen).toMatchObject([{ op: 'add', key: 'i4' }]);
+    await expect.poll(() => seen).toMatchObject([{ op: 'insert', key: 'i4' }]);
     await db.issues.delete('i2');
     await expect
       .poll(() => seen)
       .toMatchObject([
-        { op: 'add', key: 'i4' },
-        { op: 'del', key: 'i2' },
+        { op: 'insert', key: 'i4' },
+        { op: 'delete', key: 'i2' },
       ]);
     stop();
   });
@@ -202,7 +202,7 @@ describe('tables', () => {
     await db.issues.put(issue(1));
     await db.issues.put(issue(3));
     await expect.poll(() => seen.length).toBe(1);
-    expect(seen).toMatchObject([{ op: 'add', key: 'i3', newValue: { id: 'i3' } }]);
+    expect(seen).toMatchObject([{ op: 'insert', key: 'i3', newValue: { id: 'i3' } }]);
     stop();
   });
 });

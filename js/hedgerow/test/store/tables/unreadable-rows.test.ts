@@ -80,7 +80,7 @@ describe.each(Object.entries(KINDS))('a row %s', (name, { definition, bad, code 
     db.t.watch(
       (changes) => {
         for (const change of changes) {
-          if (change.op === 'del') rows.delete(change.key);
+          if (change.op === 'delete') rows.delete(change.key);
           else rows.set(change.key, change.newValue);
         }
       },

@@ -44,7 +44,7 @@ export class RestDouble {
     if (cookie !== null && since === this.#version) return undefined;
     const fresh = [...this.#rows].filter(([, { version }]) => version > since);
     const patch = fresh.map(([key, { value }]) =>
-      value === undefined ? { op: 'del', key } : { op: 'put', key, value },
+      value === undefined ? { op: 'delete', key } : { op: 'put', key, value },
     );
     return { cookie: { version: this.#version }, patch };
   }

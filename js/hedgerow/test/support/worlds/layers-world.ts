@@ -201,7 +201,7 @@ export class Tab {
     const take = (changes: readonly RowChange<Row>[]) => {
       for (const change of changes) {
         totals.watched += 1;
-        if (change.op === 'del') this.watched.delete(change.key);
+        if (change.op === 'delete') this.watched.delete(change.key);
         else this.watched.set(change.key, change.newValue);
       }
     };

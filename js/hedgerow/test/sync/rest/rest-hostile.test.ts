@@ -76,7 +76,7 @@ describe('a pull', () => {
     ],
     [
       'a key that is no string',
-      () => json({ cookie: 2, patch: [{ op: 'del', key: 7 }] }),
+      () => json({ cookie: 2, patch: [{ op: 'delete', key: 7 }] }),
       'remote/response',
     ],
     [

@@ -67,7 +67,7 @@ it('rows arrive, and leave as net changes with their bases', async () => {
   await db.delete('e');
   const expected: RestChange[] = [
     { op: 'put', key: 'a', value: { n: 11 }, before: { n: 1 } },
-    { op: 'del', key: 'b', before: { n: 2 } },
+    { op: 'delete', key: 'b', before: { n: 2 } },
     { op: 'put', key: 'd', value: { n: 4 }, before: undefined },
   ];
   expect(await all(link.changes())).toEqual(expected);

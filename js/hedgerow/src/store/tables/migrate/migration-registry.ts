@@ -113,7 +113,7 @@ export class Migrations {
   #lookOut(db: Store, spec: Spec): void {
     const look = (changes: readonly Change[]) => {
       for (const change of changes) {
-        const version = change.op === 'del' ? 0 : (change.newValue as Row | null)?.[VERSION];
+        const version = change.op === 'delete' ? 0 : (change.newValue as Row | null)?.[VERSION];
         if ((version as number) > spec.version)
           return this.#reportOutdated(spec, version as number);
       }

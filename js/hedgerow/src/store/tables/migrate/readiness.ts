@@ -55,8 +55,8 @@ export class Readiness {
       })) {
         const { op } = change;
         const isOfOld =
-          (op !== 'add' && isOld(this.#spec, change.oldValue)) ||
-          (op !== 'del' && isOld(this.#spec, change.newValue));
+          (op !== 'insert' && isOld(this.#spec, change.oldValue)) ||
+          (op !== 'delete' && isOld(this.#spec, change.newValue));
         left -= 1;
         if (isOfOld || left < 0) return false;
       }
