@@ -96,7 +96,7 @@ async function change(
           if (one.op === 'clear') after.clear();
           else if (one.op === 'delete') after.delete(one.key);
           else if (one.op === 'put') after.set(one.key, one.value);
-          else if (one.op === 'update') {
+          else if (one.op === 'update' && !('newValue' in one)) {
             const had = after.has(one.key) ? after.get(one.key) : {};
             const isObject = typeof had === 'object' && had !== null && !Array.isArray(had);
             if (!isObject || had instanceof Uint8Array) throw new Error('no object');

@@ -73,7 +73,7 @@ describe.each([
     const [from, to] = [await linked('from'), await linked('to')];
     await from.db.putMany(many(30_000, 'a note'));
     expect(await from.link.push({ onProgress })).toMatchObject({ isPushed: true });
-    expect(await to.link.pull({ onProgress })).toMatchObject({ applied: 30_000 });
+    expect(await to.link.pull({ onProgress })).toMatchObject({ rows: 30_000 });
     const own = await linked('own');
     own.link.onProgress(onProgress);
     own.link.subscribe(onProgress);

@@ -47,7 +47,7 @@ describe('a rule of sums', () => {
     const draft = await db.branches.open('draft');
     await draft.put('s/x', row(-1));
     await db.put('s/y', row('none'));
-    expect(await db.branches.merge(draft)).toMatchObject({ applied: 2 });
+    expect(await db.branches.merge(draft)).toMatchObject({ rows: 2 });
     for (const one of [db, draft]) {
       expect(one.root).toBe(await rootOf(one));
       expect(one.sumTree('total').root.sum).toBe(0n);

@@ -133,7 +133,7 @@ describe('a call whose answer was lost, though it took effect, resolves', () => 
     const draft = await db.branches.open('draft');
     await draft.put('c', 3);
     expect(await lossy.during(() => db.branches.merge('draft'))).toMatchObject({
-      applied: 1,
+      rows: 1,
       conflicts: 0,
     });
     // Both branches make the same change: only the ref of the ancestor moves.
@@ -141,7 +141,7 @@ describe('a call whose answer was lost, though it took effect, resolves', () => 
     const { root } = db;
     expect(await lossy.during(() => db.branches.merge('draft'))).toEqual({
       root,
-      applied: 0,
+      rows: 0,
       conflicts: 0,
     });
     const [, listed] = await db.branches.list();

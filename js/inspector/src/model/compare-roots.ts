@@ -18,7 +18,7 @@ export const SHOWN_CHANGES = 5000;
 /** Milliseconds between two reports. */
 const REPORT_MS = 100;
 
-const COUNTS = { add: 'added', change: 'changed', del: 'deleted' } as const;
+const COUNTS = { insert: 'added', update: 'changed', delete: 'deleted' } as const;
 
 /** Options of a comparison. */
 export interface CompareOptions {

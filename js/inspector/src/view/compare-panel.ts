@@ -9,8 +9,8 @@ import { button, fill, h, select } from './dom.js';
 import type { MakePanel, Panel, PanelContext } from './panel-types.js';
 import { VirtualList } from './virtual-list.js';
 
-const MARKS = { add: '+', change: '±', del: '−' } as const;
-const WORDS = { add: 'added', change: 'changed', del: 'deleted' } as const;
+const MARKS = { insert: '+', update: '±', delete: '−' } as const;
+const WORDS = { insert: 'added', update: 'changed', delete: 'deleted' } as const;
 const LINE_MARKS = { same: ' ', add: '+', del: '−' } as const;
 
 const titleOfState = ({ title, root, isKept }: ListedState) =>

@@ -88,7 +88,8 @@ export class RowGatherer<Row> {
     const { op, key, value, newValue, merge, constrain, unset, oldValue, secondary } = Object(
       row,
     ) as Record<string, unknown>;
-    const isChange = /^(insert|add|change)$/.test(op as string) || (op === 'update' && newValue !== undefined);
+    const isChange =
+      /^(insert|add|change)$/.test(op as string) || (op === 'update' && newValue !== undefined);
     if (isChange || op === 'put' || op === 'update' || op === 'delete' || op === 'del') {
       if (typeof key !== 'string') checkKey(key, at);
     }

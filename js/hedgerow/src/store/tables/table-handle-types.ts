@@ -232,7 +232,7 @@ export interface TableHandle<
   /** Operations for `db.applyPatch`: one commit may change rows of several tables. */
   readonly op: {
     put(row: Input): PatchOperation;
-    del(key: Key): PatchOperation;
+    delete(key: Key): PatchOperation;
   };
   /** Returns the changes of rows since this branch was forked or last merged, as `history.sinceFork` of a store. */
   sinceFork(options?: {

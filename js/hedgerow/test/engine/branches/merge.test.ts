@@ -29,15 +29,15 @@ describe('a merge', () => {
     rows.delete('k2');
     rows.delete('k4');
     const result = await db.branches.merge('draft');
-    expect(result).toEqual({ root: db.root, applied: 3, conflicts: 0 });
+    expect(result).toEqual({ root: db.root, rows: 3, conflicts: 0 });
     await expectStore(db, rows);
-    expect(await db.branches.merge(draft)).toEqual({ root: db.root, applied: 0, conflicts: 0 });
+    expect(await db.branches.merge(draft)).toEqual({ root: db.root, rows: 0, conflicts: 0 });
     // Only later changes; a key that both branches changed to the same value is no conflict.
     await db.put('k1', 'main again');
     await draft.put('k5', 'draft');
     await draft.put('k6', 'both');
     await db.put('k6', 'both');
-    expect(await db.branches.merge(draft)).toMatchObject({ applied: 1, conflicts: 0 });
+    expect(await db.branches.merge(draft)).toMatchObject({ rows: 1, conflicts: 0 });
     rows.set('k1', 'main again').set('k5', 'draft').set('k6', 'both');
     await expectStore(db, rows);
     // The other direction is the same.
@@ -54,7 +54,7 @@ describe('a merge', () => {
     const draft = await db.branches.open('draft');
     await db.put('a', 1);
     await draft.put('b', 2);
-    expect(await db.branches.merge('draft')).toMatchObject({ applied: 1, conflicts: 0 });
+    expect(await db.branches.merge('draft')).toMatchObject({ rows: 1, conflicts: 0 });
     await expectStore(
       db,
       new Map([
@@ -65,7 +65,7 @@ describe('a merge', () => {
     const other = await db.branches.open('other');
     await other.clear();
     await db.put('c', 3);
-    expect(await db.branches.merge('other')).toMatchObject({ applied: 2, conflicts: 0 });
+    expect(await db.branches.merge('other')).toMatchObject({ rows: 2, conflicts: 0 });
     await expectStore(db, new Map([['c', 3]]));
     const empty = await db.branches.open('empty');
     await db.clear();
@@ -118,7 +118,7 @@ describe('a merge', () => {
       { key: 'c', base: 0, ours: undefined, theirs: 'draft' },
       { key: 'd', base: 0, ours: 'main', theirs: undefined },
     ]);
-    expect(result).toMatchObject({ applied: 4, conflicts: 4 });
+    expect(result).toMatchObject({ rows: 4, conflicts: 4 });
     await expectStore(
       db,
       new Map<string, unknown>([
@@ -130,7 +130,7 @@ describe('a merge', () => {
         ['g', 'draft'],
       ]),
     );
-    expect(await db.branches.merge('draft')).toMatchObject({ applied: 0, conflicts: 0 });
+    expect(await db.branches.merge('draft')).toMatchObject({ rows: 0, conflicts: 0 });
   });
 
   it('runs again when another writer commits first, and keeps the changes of both', async () => {

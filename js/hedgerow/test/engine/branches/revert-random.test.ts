@@ -31,7 +31,7 @@ function reverted(rows: Rows, from: Rows, to: Rows) {
     if (was === undefined) rows.delete(key);
     else rows.set(key, was);
   }
-  return { reverted: count, kept };
+  return { rows: count, kept };
 }
 
 const KINDS = ['commit', 'commit', 'commit', 'undo', 'undo', 'redo', 'put', 'collect', 'together'];
@@ -151,7 +151,7 @@ describe('random commits and reverts of two handles', () => {
       return;
     }
     const expected = reverted(rows, from, to);
-    tally.undone += expected.reverted;
+    tally.undone += expected.rows;
     tally.kept += expected.kept.length;
     expect(result).toMatchObject(expected);
   }

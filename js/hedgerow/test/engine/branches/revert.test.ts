@@ -87,7 +87,7 @@ describe('revert', () => {
     });
     await db.put('e', 'of another');
     const undone = await db.history.revert(before, after);
-    expect(undone).toEqual({ root: db.root, reverted: 3, kept: [] });
+    expect(undone).toEqual({ root: db.root, rows: 3, kept: [] });
     expect(await all(db)).toEqual([...ABC, ['e', 'of another']]);
     await db.delete('e');
     expect(db.root).toBe(before);
@@ -98,7 +98,7 @@ describe('revert', () => {
     const { before, after } = await set(one, 'a', 'mine');
     await two.putMany(Array.from({ length: 2000 }, (_, at) => [`n${at}`, at]));
     await two.delete('b');
-    expect(await two.history.revert(before, after)).toMatchObject({ reverted: 1, kept: [] });
+    expect(await two.history.revert(before, after)).toMatchObject({ rows: 1, kept: [] });
     // The commits of other handles arrive a moment later.
     await expect.poll(() => one.getMany(['a', 'b', 'n7'])).toEqual([1, undefined, 7]);
   });
@@ -138,7 +138,7 @@ describe('revert', () => {
     });
     expect(asked[0]).toEqual({ key: 'a', base: 'mine', ours: 'theirs', theirs: 1 });
     expect(asked[3]).toEqual({ key: 'd', base: 'mine', ours: 'theirs', theirs: undefined });
-    expect(undone).toEqual({ root: db.root, reverted: 3, kept: ['b'] });
+    expect(undone).toEqual({ root: db.root, rows: 3, kept: ['b'] });
     expect(await all(db)).toEqual([
       ['a', 1],
       ['b', 'theirs'],
@@ -172,12 +172,12 @@ describe('revert', () => {
   it('leaves the root as it is, and makes no commit, without a change to revert', async () => {
     const db = await storeOf(ABC);
     const { before, after } = await set(db, 'a', 'mine');
-    const nothing = { root: after, reverted: 0, kept: [] };
+    const nothing = { root: after, rows: 0, kept: [] };
     expect(await db.history.revert(after, after)).toEqual(nothing);
     expect(await db.history.revert(after, before)).toEqual(nothing);
     await db.put('a', 'theirs');
     const { root } = db;
-    expect(await db.history.revert(before, after)).toEqual({ root, reverted: 0, kept: ['a'] });
+    expect(await db.history.revert(before, after)).toEqual({ root, rows: 0, kept: ['a'] });
     expect(db.root).toBe(root);
   });
 
@@ -230,7 +230,7 @@ describe('revert', () => {
     const stop = db.watch({}, (changes) => {
       calls.push(changes.map(({ key }) => key));
     });
-    expect(await db.history.revert(before, after)).toMatchObject({ reverted: 11 });
+    expect(await db.history.revert(before, after)).toMatchObject({ rows: 11 });
     while (calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     stop();
     expect(calls).toEqual([[...Array.from({ length: 10 }, (_, n) => `k${n}`), 'k20'].sort()]);

@@ -108,7 +108,7 @@ describe('deleteMany of a range of an index', () => {
     const db = await indexed();
     const { root } = db;
     const result = await db.deleteMany({ index: 'state', equals: 'none' });
-    expect(result).toMatchObject({ rows: 0, root, chunks: 0, segments: 0 });
+    expect(result).toMatchObject({ rows: 0, root, stats: { chunks: 0, segments: 0 } });
     expect(db.root).toBe(root);
   });
 

@@ -138,7 +138,7 @@ describe('a store that is exported and imported', () => {
     const db = await storeOf();
     const storage = memory();
     const result = await importStore('copy', await db.backup.export(), { storage });
-    expect(result).toMatchObject({ root: db.root, rows: 0, segments: 0 });
+    expect(result).toMatchObject({ root: db.root, rows: 0, stats: { segments: 0 } });
     await expectCopy(db, storage);
   });
 

@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { ByteSource } from '../../../src/base/byte-source.js';
-import { memory, open, type PutManyOptions } from '../../../src/index.js';
+import type { PutManyOptions } from '../../../src/engine/write/put-many.js';
+import { memory, open } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 import { all, type Entry, SOON } from '../../support/models/store-model.js';
 import { random } from '../../support/random.js';
@@ -255,7 +256,7 @@ describe('bytes of rows', () => {
     const fractions: (number | undefined)[] = [];
     const onProgress = ({ fraction }: { fraction?: number }) => fractions.push(fraction);
     const result = await db.putMany(new Blob([text]), { key: '/id', onProgress });
-    expect(result).toMatchObject({ rows: 50_000, bytes: text.length });
+    expect(result).toMatchObject({ rows: 50_000, stats: { bytes: text.length } });
     expect(fractions.at(-1)).toBe(1);
     expect(fractions).toEqual([...fractions].sort());
     expect(fractions[0]).toBeLessThan(1);

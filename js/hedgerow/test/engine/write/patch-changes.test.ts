@@ -162,7 +162,11 @@ describe('changes among operations', () => {
     ['a number for a key', { op: 'insert', key: 5, newValue: 1 }, /key/],
     ['another word', { op: 'set', key: 'a', newValue: 1 }, /add, change/],
     ['an entry that came', { op: 'insert', key: 'a', newValue: 1, secondary: 1 }, /secondary/],
-    ['an entry that went', { op: 'delete', key: 'a', oldValue: 1, secondary: ['x', 1] }, /secondary/],
+    [
+      'an entry that went',
+      { op: 'delete', key: 'a', oldValue: 1, secondary: ['x', 1] },
+      /secondary/,
+    ],
     ['a list to merge', { op: 'update', key: 'a', merge: [] }, /merge/],
     ['a text to constrain', { op: 'update', key: 'a', constrain: 'a' }, /constrain/],
   ];

@@ -93,7 +93,7 @@ function applyTo(rows: Map<string, unknown>, operation: PatchOperation): void {
   if (operation.op === 'put') rows.set(operation.key, operation.value);
   else if (operation.op === 'delete') rows.delete(operation.key);
   else if (operation.op === 'clear') rows.clear();
-  else if (operation.op === 'update') {
+  else if (operation.op === 'update' && !('newValue' in operation)) {
     const { key, merge, unset = [], constrain = [] } = operation;
     const existing = (rows.get(key) ?? {}) as object;
     const isKept = ([name]: [string, unknown]) =>

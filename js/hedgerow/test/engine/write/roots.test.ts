@@ -191,7 +191,7 @@ describe('the root changes', () => {
     await db.putMany(entries);
     const { root } = db;
     const { segments } = await db.health.stats();
-    expect(await db.putMany(sorted(entries))).toMatchObject({ root, chunks: 0 });
+    expect(await db.putMany(sorted(entries))).toMatchObject({ root, stats: { chunks: 0 } });
     for (const [key, value] of sorted(entries).slice(0, 10)) await db.put(key, value);
     await db.delete('absent');
     expect(db.root).toBe(root);

@@ -110,7 +110,7 @@ describe('a writer', () => {
     const db = await open('nothing', { storage: memory() });
     await db.put('a', 1);
     const { root } = db;
-    expect(await db.writer().close()).toMatchObject({ root, rows: 0, chunks: 0 });
+    expect(await db.writer().close()).toMatchObject({ root, rows: 0, stats: { chunks: 0 } });
   });
 
   it('stores no row when it is aborted', async () => {

@@ -23,7 +23,7 @@ export interface Loose extends AsyncIterable<Row> {
   deleteMany(keysOrConditions: unknown): Promise<number>;
   clear(): Promise<number>;
   putMany(source: unknown, options?: object): Promise<{ rows: number }>;
-  op: { put(row: Row): PatchOperation; del(key: unknown): PatchOperation };
+  op: { put(row: Row): PatchOperation; delete(key: unknown): PatchOperation };
 }
 export interface LooseQuery extends AsyncIterable<Row> {
   where(conditions: object): LooseQuery;

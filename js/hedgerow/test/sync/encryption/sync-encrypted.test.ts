@@ -148,7 +148,7 @@ describe('an encrypted remote', () => {
       await a.db.put('a', 1);
       await a.link.push();
       const b = await device(remote, { encryption: theirs });
-      expect(await b.link.pull()).toMatchObject({ applied: 1 });
+      expect(await b.link.pull()).toMatchObject({ rows: 1 });
     }
   });
 
@@ -286,7 +286,7 @@ describe('a wrong key', () => {
     const b = await device(remote, { encryption: late });
     await expect(b.link.pull()).rejects.toEqual(failure('wrong-key'));
     isThere = true;
-    expect(await b.link.pull()).toMatchObject({ applied: 1 });
+    expect(await b.link.pull()).toMatchObject({ rows: 1 });
   });
 
   it('is unauthorized with the error of keys() as its cause, and invalid-argument if it is malformed', async () => {

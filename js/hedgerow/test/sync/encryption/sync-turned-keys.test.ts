@@ -101,7 +101,7 @@ describe('a new key', () => {
         { probe: false, encryption: late },
       ),
     );
-    expect(await cached.pull()).toMatchObject({ applied: 0 });
+    expect(await cached.pull()).toMatchObject({ rows: 0 });
     expect(reads).toBe(2);
   });
 

@@ -202,7 +202,7 @@ describe('a delta', () => {
     expect(await apply([deltaBytes], 1)).toMatchObject({ outcome: 'applied' });
     const root = db.root;
     expect(await apply([], 1)).toEqual({ outcome: 'moved' });
-    expect(await apply([], 2)).toMatchObject({ outcome: 'applied', chunks: 0 });
+    expect(await apply([], 2)).toMatchObject({ outcome: 'applied', stats: { chunks: 0 } });
     expect(branchHead.inventory.refs.get('fork/a/b')?.generation).toBe(2);
     expect(db.root).toBe(root);
   });

@@ -44,7 +44,7 @@ it('a pull writes once for all branches', async () => {
       roots.push(followed.root === b.db.root);
     });
     const before = storage.written.length;
-    expect(await b.link.pull()).toMatchObject({ applied: 1, conflicts: 0 });
+    expect(await b.link.pull()).toMatchObject({ rows: 1, conflicts: 0 });
     expect(storage.written).toHaveLength(before + 1);
     expect(await rowsOf(b.db)).toEqual({ one: { points: 1 }, two: { points } });
     expect(
@@ -71,7 +71,7 @@ it('a pull goes on when a row changes here while the head arrives', async () => 
   await a.db.put('two', { points: 3, long });
   await a.link.push();
   onGet.push(() => b.db.put('mine', { points: 9 }));
-  expect(await b.link.pull()).toMatchObject({ applied: 1, conflicts: 0 });
+  expect(await b.link.pull()).toMatchObject({ rows: 1, conflicts: 0 });
   expect(onGet).toEqual([]);
   const expected = { mine: { points: 9 }, one: { points: 1 }, two: { points: 3, long } };
   expect(await rowsOf(b.db)).toEqual(expected);
@@ -89,7 +89,7 @@ it('a pull takes a head that changes no row', async () => {
   await b.db.put('two', { points: 3 });
   await b.link.pull();
   const { length } = storage.written;
-  expect(await b.link.pull()).toMatchObject({ applied: 0, conflicts: 0 });
+  expect(await b.link.pull()).toMatchObject({ rows: 0, conflicts: 0 });
   expect(storage.written).toHaveLength(length);
   expect(await b.link.isPending()).toBe(false);
 });
@@ -110,7 +110,7 @@ it('a tab that hears no commits of others finds the pull', async () => {
     const { db, link } = nth % 2 === 0 ? b : other;
     // Then it merges, as before.
     if (nth > 3) await db.put('mine', nth);
-    expect(await link.pull()).toMatchObject({ applied: 1 });
+    expect(await link.pull()).toMatchObject({ rows: 1 });
     expect(await db.get('one')).toBe(nth);
   }
 });

@@ -161,7 +161,7 @@ it('a loop reports rows that the pull of its push has merged in', async () => {
   loop.start({ pauseMs: 0 });
   await expect.poll(() => loop.state.status).toBe('synced');
   // It was pending: the loop has not pulled by itself. Both titles had changed, and the remote's won.
-  expect(told).toEqual([{ seq: 3, applied: 3, conflicts: 1 }]);
+  expect(told).toEqual([{ seq: 3, rows: 3, conflicts: 1 }]);
   await loop.stop();
 });
 
@@ -179,7 +179,7 @@ it('a loop reports conflicts that have changed no row here', async () => {
   loop.onPull((pulled) => void told.push(pulled));
   loop.start({ pauseMs: 0 });
   await expect.poll(() => loop.state.status).toBe('synced');
-  expect(told).toEqual([{ seq: 3, applied: 0, conflicts: 1 }]);
+  expect(told).toEqual([{ seq: 3, rows: 0, conflicts: 1 }]);
   await loop.stop();
 });
 
@@ -202,7 +202,7 @@ it('a loop reports rows that came in before its push failed', async () => {
   loop.onPull((pulled) => void told.push(pulled));
   loop.start({ pauseMs: 0 });
   await expect.poll(() => loop.state.status).toBe('failing');
-  expect(told).toEqual([{ seq: 3, applied: 3, conflicts: 1 }]);
+  expect(told).toEqual([{ seq: 3, rows: 3, conflicts: 1 }]);
   expect(await a.db.get('two')).toBe(2);
   await loop.stop();
 });

@@ -84,7 +84,7 @@ it('an edit after a checkpoint without an answer is no conflict, when others hav
   expect(await link.push()).toMatchObject({ conflicts: 0 });
   const rows = await rowsOf(a.db);
   expect([rows.a, rows.b, rows.elsewhere]).toEqual([{ n: 2 }, { n: 1 }, 1]);
-  expect(await link.pull()).toMatchObject({ conflicts: 0, applied: 0 });
+  expect(await link.pull()).toMatchObject({ conflicts: 0, rows: 0 });
   await b.link.pull();
   expect(b.db.root).toBe(a.db.root);
 });

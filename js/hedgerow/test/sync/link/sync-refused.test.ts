@@ -61,7 +61,7 @@ it('damaged heads, deltas and packs are remote/data, and rows stay', async () =>
     expect(await rowsOf(b.db)).toEqual({ own: 1 });
     // It goes on with a sound one.
     const link = await b.db.connect(bucket(inner, { probe: false }));
-    expect(await link.pull()).toMatchObject({ applied: ROWS });
+    expect(await link.pull()).toMatchObject({ rows: ROWS });
   }
 });
 

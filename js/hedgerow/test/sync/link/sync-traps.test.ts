@@ -46,7 +46,7 @@ it.each([
     await trap(a.db);
     expect(await a.link.push()).toMatchObject({ isPushed: true });
     await trap(b.db);
-    expect(await b.link.pull()).toMatchObject({ applied: count });
+    expect(await b.link.pull()).toMatchObject({ rows: count });
     expect(await rowsOf(b.db)).toEqual(await rowsOf(a.db));
   }
   expect((await a.db.health.verify()).ok).toBe(true);

@@ -13,10 +13,10 @@ const COUNT = MANY.length;
 it('one device pushes, and another pulls the rows, in a request each', async () => {
   const remote = memoryRemote();
   const [a, b] = [await device(remote), await device(remote)];
-  expect(await a.link.pull()).toEqual({ seq: 0, applied: 0, conflicts: 0 });
+  expect(await a.link.pull()).toEqual({ seq: 0, rows: 0, conflicts: 0 });
   await a.db.putMany(many(500, 'first'));
-  expect(await a.link.push()).toMatchObject({ seq: 2, isPushed: true, edits: 500, races: 0 });
-  expect(await b.link.pull()).toEqual({ seq: 2, applied: 500, conflicts: 0 });
+  expect(await a.link.push()).toMatchObject({ seq: 2, isPushed: true, rows: 500, races: 0 });
+  expect(await b.link.pull()).toEqual({ seq: 2, rows: 500, conflicts: 0 });
   await a.db.putMany(
     many(500, 'first')
       .slice(0, 10)
@@ -55,7 +55,7 @@ it('changes of two devices merge by fields, and the log has the losing values', 
   await b.db.put('two', { n: 3 });
   await b.db.delete('gone');
   await a.link.push();
-  expect(await b.link.push()).toMatchObject({ seq: 4, races: 1, applied: 3, conflicts: 2 });
+  expect(await b.link.push()).toMatchObject({ seq: 4, races: 1, pulledRows: 3, conflicts: 2 });
   await a.link.pull();
   const rows = { one: { title: 'y', state: 'closed' }, two: { n: 2 }, gone: 2 };
   expect([await rowsOf(a.db), await rowsOf(b.db)]).toEqual([rows, rows]);
@@ -98,7 +98,7 @@ it('many rows travel as packs, and a store with indexes and sum trees takes them
   expect(cloned.requests).toBe(pushed.requests - 6);
   expect(cloned.received).toBeLessThan(COUNT * (isDeep ? 100 : 1000));
   const sums = await device(remote, {}, { advanced: { sums: { total: { sum: '/nth' } } } });
-  expect(await sums.link.pull()).toMatchObject({ applied: COUNT });
+  expect(await sums.link.pull()).toMatchObject({ rows: COUNT });
   expect(sums.db.sumTree('total').root.sum).toBe(BigInt(((COUNT - 1) * COUNT) / 2));
   const last = plain.db.scan({ index: 'byNth', gte: COUNT - 2 }).keys();
   expect(await last.toArray()).toEqual(MANY.slice(-2).map(([key]) => key));

@@ -18,7 +18,7 @@ const theirs = {
       !isDeepStrictEqual(rows.get(change.key), valuesOf(change).before);
     if (changes.some(isStale)) throw new Error('conflict');
     for (const change of changes) {
-      if (change.op === 'del') rows.delete(change.key);
+      if (change.op === 'delete') rows.delete(change.key);
       else rows.set(change.key, change.newValue);
     }
   },

@@ -54,7 +54,7 @@ describe('rows of a server of version 1, in a table of version 2', () => {
     const forms = new Set<string>();
     db.watch({ prefix: 'tasks/' }, (changes) => {
       for (const change of changes) {
-        if (change.op !== 'del')
+        if (change.op !== 'delete')
           forms.add(`${change.key} ${'status' in (change.newValue as object)}`);
       }
     });

@@ -54,8 +54,8 @@ it('addresses get POSTs, with a token that is renewed once', async () => {
       auth: () => `Bearer ${++token}`,
     }),
   );
-  expect(await link.pull()).toMatchObject({ applied: 1 });
-  expect(await link.pull()).toMatchObject({ applied: 0 });
+  expect(await link.pull()).toMatchObject({ rows: 1 });
+  expect(await link.pull()).toMatchObject({ rows: 0 });
   await db.put('b', { text: 'ä' });
   await link.push();
   expect(double.rows).toEqual({ a: 1, b: { text: 'ä' } });

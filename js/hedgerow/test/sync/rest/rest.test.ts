@@ -57,7 +57,7 @@ it('rows arrive, and leave as net changes with their bases', async () => {
   const server = new RestDouble();
   server.set({ a: { n: 1 }, b: { n: 2 }, c: { n: 3 } });
   const { db, link, pushes } = await client(server);
-  expect(await link.pull()).toEqual({ seq: 1, applied: 3, conflicts: 0 });
+  expect(await link.pull()).toEqual({ seq: 1, rows: 3, conflicts: 0 });
   expect(await link.isPending()).toBe(false);
   await db.put('a', { n: 10 });
   await db.put('a', { n: 11 });
@@ -78,8 +78,8 @@ it('rows arrive, and leave as net changes with their bases', async () => {
   expect(await link.push()).toEqual({ accepted: 0, refused: 0 });
   expect(pushes).toHaveLength(1);
   // Its own changes come back, and are no news.
-  expect(await link.pull()).toMatchObject({ applied: 0, conflicts: 0 });
-  expect(await link.pull()).toMatchObject({ applied: 0, conflicts: 0 });
+  expect(await link.pull()).toMatchObject({ rows: 0, conflicts: 0 });
+  expect(await link.pull()).toMatchObject({ rows: 0, conflicts: 0 });
   expect(await rowsOf(db)).toEqual(server.rows);
 });
 
@@ -93,7 +93,7 @@ it('the known state of the server outlives the handle', async () => {
   await first.db.close();
   const { db, link } = await client(server, {}, { storage });
   expect(await all(link.changes())).toEqual([{ op: 'put', key: 'b', value: 2, before: undefined }]);
-  expect(await link.pull()).toMatchObject({ applied: 0 });
+  expect(await link.pull()).toMatchObject({ rows: 0 });
   await link.push();
   expect(server.rows).toEqual({ a: 1, b: 2 });
   expect(await rowsOf(db)).toEqual(server.rows);
