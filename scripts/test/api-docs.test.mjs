@@ -76,6 +76,27 @@ const naming = (word) => SECTIONS.filter((code) => isWord(word).test(code));
 
 const EXPORTS = new Map(ENTRIES.map(([entry, file]) => [entry, exportsOf(file)]));
 
+/** Returns the names of `file` that are types alone. */
+function typesOf(file) {
+  const text = uncommented(read(file));
+  const lists = [...text.matchAll(/export (type )?\{([^}]*)\}/g)];
+  return lists.flatMap(([, type, names]) =>
+    names
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '' && (type !== undefined || name.startsWith('type '))),
+  );
+}
+
+test('the store has few entries and few names', () => {
+  const own = [...EXPORTS].filter(([entry]) => /^hedgerow(\/|$)/.test(entry));
+  assert.ok(own.length <= 12, `${own.length} entries`);
+  const names = new Set(own.flatMap(([, exported]) => [...exported.keys()]));
+  assert.ok(names.size > 100 && names.size <= 180, `${names.size} names`);
+  const types = typesOf('js/hedgerow/src/index.ts');
+  assert.ok(types.length > 20 && types.length <= 45, `${types.length} types of hedgerow`);
+});
+
 test('each entry of the package and each of its exports is on the page', () => {
   const missing = [];
   for (const [entry, names] of EXPORTS) {

@@ -13,16 +13,13 @@ export type { Branch } from './engine/branches/branches.js';
 export type {
   MergePreview,
   MergeResult,
-  Resolution,
 } from './engine/branches/merge.js';
 export type { Change } from './engine/read/decode-diff.js';
 export type { Scan } from './engine/read/scan.js';
-export type { ScanOptions } from './engine/read/scan-options.js';
 export type { Stats } from './engine/read/store-stats.js';
 export type { RepairResult } from './engine/repair/types.js';
 export type { Transaction } from './engine/transaction/transaction.js';
 export type { Export } from './engine/transfer/export.js';
-export type { ImportProgress } from './engine/transfer/import.js';
 export type { Verification } from './engine/verify/verify-commit.js';
 export type { IndexProgress } from './engine/write/background-index-builder.js';
 export type { Progress, WriteResult } from './engine/write/ingest.js';
@@ -64,6 +61,6 @@ export type {
   TableHandle,
   TransactionWith,
 } from './store/tables/table-handle-types.js';
-export type { InputOf, KeyOf, RowOf, Table, TableDefinition } from './store/tables/types.js';
+export type { InputOf, KeyOf, RowOf, Table } from './store/tables/types.js';
 export type { Codec } from './store/tables/values/app-codec-types.js';
 export { file, StoredFile } from './store/tables/values/stored-file.js';

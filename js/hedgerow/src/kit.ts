@@ -44,6 +44,8 @@ export { after, encodeScalar, type Scalar, Tag } from './core/indexes/scalar.js'
 export type { Host } from './core/operation-host.js';
 export { REMOTE_BRANCHES, refOfBranch } from './engine/history/branch-name.js';
 export { BRANCH_REF, FORK_REF, REF } from './engine/history/known-segments-and-refs.js';
+export type { ScanOptions } from './engine/read/scan-options.js';
+export type { ImportProgress } from './engine/transfer/import.js';
 export type { ChunkFault, VerifyOptions } from './engine/verify/verify-commit.js';
 export type { Watchers } from './engine/watch/watchers.js';
 export { databaseName } from './storage/idb/database-name.js';

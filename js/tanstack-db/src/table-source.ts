@@ -1,8 +1,8 @@
 /** A table of a store as TanStack DB sees it. */
 
 import type { IR } from '@tanstack/db';
-import type { KeyRange, ScanOptions, Snapshot, Store } from 'hedgerow';
-import type { IndexRange } from 'hedgerow/kit';
+import type { KeyRange, Snapshot, Store } from 'hedgerow';
+import type { IndexRange, ScanOptions } from 'hedgerow/kit';
 import {
   HedgerowError,
   kindOf,

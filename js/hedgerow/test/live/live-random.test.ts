@@ -5,13 +5,12 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import type { IndexScanOptions } from '../../src/engine/read/scan-options.js';
+import type { IndexScanOptions, ScanOptions } from '../../src/engine/read/scan-options.js';
 import {
   type IndexDefinitions,
   memory,
   open,
   type PatchOperation,
-  type ScanOptions,
   type Store,
 } from '../../src/index.js';
 import { type Live, live, liveCount, liveRow } from '../../src/live/index.js';

@@ -1,6 +1,7 @@
 /** Exports a store to a file, and opens a file as a store to look at. */
 
-import { type ImportProgress, importStore, memory, type Store } from 'hedgerow';
+import { importStore, memory, type Store } from 'hedgerow';
+import type { ImportProgress } from 'hedgerow/kit';
 import type { StoreLocation } from './store-session.js';
 
 /** Returns a name for the file of a store. */

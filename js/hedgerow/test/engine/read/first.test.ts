@@ -1,6 +1,7 @@
 /** `first()` of rows: of scans of a store, a snapshot and a transaction, and of changes. */
 import { describe, expect, it } from 'vitest';
-import { memory, open, type ScanOptions, type Store } from '../../../src/index.js';
+import type { ScanOptions } from '../../../src/engine/read/scan-options.js';
+import { memory, open, type Store } from '../../../src/index.js';
 import { type Entry, failure, select, sorted } from '../../support/models/store-model.js';
 import { forSeeds } from '../../support/property.js';
 

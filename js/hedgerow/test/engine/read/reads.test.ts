@@ -1,6 +1,7 @@
 /** All kinds of reads, compared with a sorted array. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memory, open, type ScanOptions, type Store } from '../../../src/index.js';
+import type { ScanOptions } from '../../../src/engine/read/scan-options.js';
+import { memory, open, type Store } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 import {
   compareKeys,

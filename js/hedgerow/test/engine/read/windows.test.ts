@@ -4,12 +4,11 @@
  */
 import { it } from 'vitest';
 import type { Rows } from '../../../src/engine/read/scan.js';
-import type { IndexScanOptions } from '../../../src/engine/read/scan-options.js';
+import type { IndexScanOptions, ScanOptions } from '../../../src/engine/read/scan-options.js';
 import {
   type IndexDefinitions,
   memory,
   open,
-  type ScanOptions,
   type Store,
   type Transaction,
 } from '../../../src/index.js';

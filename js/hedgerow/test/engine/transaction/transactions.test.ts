@@ -3,13 +3,8 @@
  * in some serial order.
  */
 import { expect, it } from 'vitest';
-import {
-  memory,
-  open,
-  type ScanOptions,
-  type Store,
-  type Transaction,
-} from '../../../src/index.js';
+import type { ScanOptions } from '../../../src/engine/read/scan-options.js';
+import { memory, open, type Store, type Transaction } from '../../../src/index.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
 import {
   all,

@@ -24,7 +24,12 @@ describe('an import into a store that has this root already', () => {
     const seen: number[] = [];
     const onProgress = ({ bytes }: { bytes: number }) => seen.push(bytes);
     const result = await importStore('app', bytes, { storage, onProgress });
-    expect(result).toMatchObject({ root: db.root, rows: 5000, stats: { segments: 0 }, branches: ['draft'] });
+    expect(result).toMatchObject({
+      root: db.root,
+      rows: 5000,
+      stats: { segments: 0 },
+      branches: ['draft'],
+    });
     expect(seen.at(-1)).toBe(bytes.length);
     expect(await db.count()).toBe(5000);
   });

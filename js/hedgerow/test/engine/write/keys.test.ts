@@ -1,6 +1,7 @@
 /** The form and the order of keys. */
 import { describe, expect, it } from 'vitest';
-import { HedgerowError, type ScanOptions } from '../../../src/index.js';
+import type { ScanOptions } from '../../../src/engine/read/scan-options.js';
+import { HedgerowError } from '../../../src/index.js';
 import {
   all,
   defined,

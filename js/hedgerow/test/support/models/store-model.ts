@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import type { ErrorKind } from '../../../src/base/errors.js';
-import { HedgerowError, memory, open, type ScanOptions, type Store } from '../../../src/index.js';
+import type { ScanOptions } from '../../../src/engine/read/scan-options.js';
+import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { ofKind } from '../error-kind.js';
 
 export type Entry = [key: string, value: unknown];
