@@ -10,7 +10,7 @@ import {
   type StoreSource,
 } from './check-adapter-arguments.js';
 
-/** Options of `stateStorage`. */
+/** Options of `hedgerowStateStorage`. */
 export interface StateStorageOptions {
   /** The prefix of the store's keys; `''` by default. */
   readonly prefix?: string | undefined;
@@ -70,9 +70,9 @@ class States {
   readonly #all = new Map<string, KeyState>();
 
   constructor(store: StoreSource, options: StateStorageOptions) {
-    const { prefix, onError } = optionsOf('stateStorage', options, 'prefix onError');
-    this.#opened = openedOnce('stateStorage', store);
-    this.#prefix = checkedPrefix('stateStorage', prefix);
+    const { prefix, onError } = optionsOf('hedgerowStateStorage', options, 'prefix onError');
+    this.#opened = openedOnce('hedgerowStateStorage', store);
+    this.#prefix = checkedPrefix('hedgerowStateStorage', prefix);
     this.#onError = onError;
   }
 
@@ -183,7 +183,7 @@ class States {
 
 /** Makes a storage in a store, below a prefix. It neither opens nor closes the store. */
 // biome-ignore lint/suspicious/noExplicitAny: as in the interface
-export function stateStorage<Value = any>(
+export function hedgerowStateStorage<Value = any>(
   store: StoreSource,
   options: StateStorageOptions = {},
 ): StateStorage<Value> {
@@ -194,7 +194,7 @@ export function stateStorage<Value = any>(
     setItem: (key, value) => states.write(key, value),
     removeItem: (key) => states.write(key, undefined),
     subscribe(key, callback, initialValue) {
-      checkCallback('stateStorage: subscribe', callback);
+      checkCallback('hedgerowStateStorage: subscribe', callback);
       return states.listen(key, (value) =>
         callback((value === undefined ? (initialValue ?? null) : value) as Value),
       );

@@ -4,7 +4,7 @@ import type { Store } from 'hedgerow';
 import { buildKeyRange, checkKey, optionsOf, utf8Length } from 'hedgerow/kit';
 import { checkedPrefix, openedOnce, type StoreSource } from './check-adapter-arguments.js';
 
-/** Options of `queryStorage` and `queryPersistence`. */
+/** Options of `hedgerowQueryStorage` and `hedgerowQueryPersistence`. */
 export interface QueryStorageOptions {
   /** The prefix of the store's keys; `''` by default. */
   readonly prefix?: string | undefined;
@@ -57,15 +57,15 @@ function shortenKey(key: string): string {
  * Makes a storage for `experimental_createQueryPersister`: of texts, or of other values if that has `serialize` and
  * `deserialize`. It neither opens nor closes the store.
  */
-export function queryStorage<Value = string>(
+export function hedgerowQueryStorage<Value = string>(
   store: StoreSource,
   options: QueryStorageOptions = {},
 ): QueryStorage<Value> {
-  const { prefix: given, onError } = optionsOf('queryStorage', options, 'prefix onError');
-  const opened = openedOnce('queryStorage', store);
-  const prefix = checkedPrefix('queryStorage', given);
+  const { prefix: given, onError } = optionsOf('hedgerowQueryStorage', options, 'prefix onError');
+  const opened = openedOnce('hedgerowQueryStorage', store);
+  const prefix = checkedPrefix('hedgerowQueryStorage', given);
   const rowOf = (key: string) => prefix + shortenKey(key);
-  checkKey(prefix + 'x'.repeat(LONGEST), 'queryStorage: prefix');
+  checkKey(prefix + 'x'.repeat(LONGEST), 'hedgerowQueryStorage: prefix');
   const callOrReport = async <T>(
     key: string,
     call: (db: Store) => Promise<T>,
@@ -102,12 +102,12 @@ export function queryStorage<Value = string>(
  * Makes options of `experimental_createQueryPersister` that keep queries as objects, without turning them into text: a
  * query's data may be any value that the store keeps. They leave out the errors of its state.
  */
-export function queryPersistence<Query extends AnyQuery>(
+export function hedgerowQueryPersistence<Query extends AnyQuery>(
   store: StoreSource,
   options: QueryStorageOptions = {},
 ): QueryPersistence<Query> {
   return {
-    storage: queryStorage<Query>(store, options),
+    storage: hedgerowQueryStorage<Query>(store, options),
     serialize: (query) => ({
       ...query,
       // The persister does not read these, and an error is no value of a store.

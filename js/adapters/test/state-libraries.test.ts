@@ -14,7 +14,7 @@ import { createStore as zustandStore } from 'zustand/vanilla';
 import { HedgerowError, memory, open, type Store } from '../../hedgerow/src/index.js';
 import { faulty } from '../../hedgerow/test/support/doubles/faulty-storage.js';
 import { handles } from '../../hedgerow/test/support/watching.js';
-import { type StateStorage, stateStorage } from '../src/state.js';
+import { hedgerowStateStorage, type StateStorage } from '../src/state.js';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -49,7 +49,7 @@ describe('persist of Zustand', () => {
   it('keeps the state as an object, over a restart', async () => {
     const storage = memory();
     const db = await open('app', { storage });
-    const states = stateStorage<StorageValue<Bears>>(db, { prefix: 'zustand/' });
+    const states = hedgerowStateStorage<StorageValue<Bears>>(db, { prefix: 'zustand/' });
     const store = await hydrated(bearStore(states));
     store.getState().add();
     store.getState().add();
@@ -61,7 +61,7 @@ describe('persist of Zustand', () => {
     });
     await db.close();
     const again = await open('app', { storage });
-    const next = await hydrated(bearStore(stateStorage(again, { prefix: 'zustand/' })));
+    const next = await hydrated(bearStore(hedgerowStateStorage(again, { prefix: 'zustand/' })));
     expect(next.getState()).toMatchObject({ bears: 2, names: ['b', 'b'] });
     next.persist.clearStorage();
     await vi.waitUntil(async () => (await again.count()) === 0);
@@ -70,7 +70,7 @@ describe('persist of Zustand', () => {
 
   it('keeps texts of createJSONStorage, too, and migrates', async () => {
     const db = await open('app', { storage: memory() });
-    const texts: StateStorage<string> = stateStorage(db);
+    const texts: StateStorage<string> = hedgerowStateStorage(db);
     const first = await hydrated(bearStore(createJSONStorage(() => texts)));
     first.getState().add();
     await vi.waitUntil(async () => await db.has('bears'));
@@ -92,7 +92,7 @@ describe('persist of Zustand', () => {
     await db.put('bears', row);
     const errors: unknown[] = [];
     const onError = (cause: unknown, key: string) => void errors.push([cause, key]);
-    const store = bearStore(stateStorage<StorageValue<Bears>>(db, { onError }));
+    const store = bearStore(hedgerowStateStorage<StorageValue<Bears>>(db, { onError }));
     const early = store.setState({ names: ['early'] });
     await expect(early).rejects.toMatchObject({ code: 'conflict' });
     expect(errors).toMatchObject([[{ code: 'conflict' }, 'bears']]);
@@ -107,11 +107,11 @@ describe('persist of Zustand', () => {
 
   it('stores states that are set before the first read found no row, in the order of the calls', async () => {
     const db = await open('app', { storage: memory() });
-    const states = stateStorage<StorageValue<Bears>>(db);
+    const states = hedgerowStateStorage<StorageValue<Bears>>(db);
     const store = bearStore(states);
     await Promise.all([store.setState({ bears: 1 }), store.setState({ bears: 2 })]);
     expect(await db.get('bears')).toEqual({ state: { bears: 2, names: [] }, version: 0 });
-    const next = stateStorage<number>(db, { prefix: 'next/' });
+    const next = hedgerowStateStorage<number>(db, { prefix: 'next/' });
     const reading = next.getItem('n');
     const writing = [next.setItem('n', 1), next.removeItem('n')];
     expect(await reading).toBe(null);
@@ -125,7 +125,7 @@ describe('persist of Zustand', () => {
     const stores: ReturnType<typeof bearStore>[] = [];
     const stops: (() => void)[] = [];
     for (const db of dbs) {
-      const states = stateStorage<StorageValue<Bears>>(db);
+      const states = hedgerowStateStorage<StorageValue<Bears>>(db);
       const store = await hydrated(bearStore(states));
       stops.push(states.subscribe('bears', () => store.persist.rehydrate()));
       stores.push(store);
@@ -143,7 +143,7 @@ describe('persist of Zustand', () => {
     const storage = faulty(memory());
     const db = await open('app', { storage });
     const errors: unknown[] = [];
-    const states = stateStorage<StorageValue<Bears>>(db, {
+    const states = hedgerowStateStorage<StorageValue<Bears>>(db, {
       onError: (cause) => errors.push(cause),
     });
     const store = await hydrated(bearStore(states));
@@ -161,7 +161,9 @@ describe('persist of Zustand', () => {
 
 function jotaiTab(db: Store, initial: unknown = 0) {
   const store = jotaiStore();
-  const shown = atomWithStorage<unknown>('n', initial, stateStorage(db), { getOnInit: true });
+  const shown = atomWithStorage<unknown>('n', initial, hedgerowStateStorage(db), {
+    getOnInit: true,
+  });
   const values: unknown[] = [];
   const stop = store.sub(shown, async () => {
     values.push(await store.get(shown));
@@ -214,7 +216,7 @@ describe('atomWithStorage of Jotai', () => {
 
   it('takes the storage of texts, and derived atoms', async () => {
     const [db, other] = await handles(2);
-    const texts = (of: Store) => jotaiJson<number>(() => stateStorage<string>(of));
+    const texts = (of: Store) => jotaiJson<number>(() => hedgerowStateStorage<string>(of));
     const [a, b] = [jotaiStore(), jotaiStore()];
     const [inA, inB] = [atomWithStorage('n', 1, texts(db)), atomWithStorage('n', 1, texts(other))];
     const double = atom(async (get) => 2 * (await get(inB)));
@@ -247,7 +249,7 @@ function reducer(state = INITIAL, { type }: { type: string }): Counted {
 }
 
 async function reduxTab(db: Store, more: object = {}) {
-  const storage = stateStorage(db, { prefix: 'redux/' });
+  const storage = hedgerowStateStorage(db, { prefix: 'redux/' });
   const config = { key: 'root', storage, ...more };
   const store = createStore(persistReducer<Counted, { type: string }>(config, reducer));
   const persistor = persistStore(store);

@@ -5,7 +5,7 @@ import { faulty } from '../../hedgerow/test/support/doubles/faulty-storage.js';
 import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { forSeeds } from '../../hedgerow/test/support/property.js';
 import { handles } from '../../hedgerow/test/support/watching.js';
-import { stateStorage } from '../src/state.js';
+import { hedgerowStateStorage } from '../src/state.js';
 
 /** Counts the commits that a body makes. */
 async function commitsOf(db: Store, body: () => Promise<unknown>): Promise<number> {
@@ -18,10 +18,10 @@ async function commitsOf(db: Store, body: () => Promise<unknown>): Promise<numbe
   return roots.size;
 }
 
-describe('stateStorage', () => {
+describe('hedgerowStateStorage', () => {
   it('keeps values by their keys, below a prefix', async () => {
     const db = await open('app', { storage: memory() });
-    const storage = stateStorage(Promise.resolve(db), { prefix: 'state/' });
+    const storage = hedgerowStateStorage(Promise.resolve(db), { prefix: 'state/' });
     expect(await storage.getItem('a')).toBeNull();
     expect(await storage.getItem('a', 5)).toBe(5);
     for (const value of [{ a: [1, null] }, 'text', 0, false, null, '{"a":1}']) {
@@ -39,7 +39,7 @@ describe('stateStorage', () => {
 
   it('makes few commits of a burst of writes, in their order', async () => {
     const db = await open('app', { storage: memory() });
-    const storage = stateStorage<number>(async () => db);
+    const storage = hedgerowStateStorage<number>(async () => db);
     const commits = await commitsOf(db, async () => {
       const writes: Promise<void>[] = [];
       for (let at = 1; at <= 500; at++) {
@@ -56,7 +56,7 @@ describe('stateStorage', () => {
 
   it('reports the writes of others, and not its own', async () => {
     const [db, other] = await handles(2);
-    const [mine, theirs] = [stateStorage(db), stateStorage(other)];
+    const [mine, theirs] = [hedgerowStateStorage(db), hedgerowStateStorage(other)];
     const told: unknown[] = [];
     const both: unknown[] = [];
     await mine.setItem('a', 1);
@@ -91,7 +91,7 @@ describe('stateStorage', () => {
 
   it('reports writes between a read and the beginning of a watch', async () => {
     const [db, other] = await handles(2);
-    const mine = stateStorage(db);
+    const mine = hedgerowStateStorage(db);
     expect(await mine.getItem('a', 0)).toBe(0);
     await other.put('a', 1);
     await expect.poll(() => db.get('a')).toBe(1);
@@ -106,7 +106,7 @@ describe('stateStorage', () => {
     await forSeeds(20, async (from, _, begin) => {
       const dbs = await handles(2);
       const tabs = dbs.map((db) => {
-        const storage = stateStorage<number>(db);
+        const storage = hedgerowStateStorage<number>(db);
         const tab = { storage, shown: -1, stop: () => {} };
         tab.stop = storage.subscribe('n', (value) => {
           tab.shown = value;
@@ -142,7 +142,7 @@ describe('stateStorage', () => {
   it('never reports its own writes, however writes and commits meet', async () => {
     await forSeeds(10, async (from) => {
       const db = await open('app', { storage: memory() });
-      const storage = stateStorage<number>(db);
+      const storage = hedgerowStateStorage<number>(db);
       const told: number[] = [];
       await storage.setItem('n', 0);
       const stop = storage.subscribe('n', (value) => told.push(value));
@@ -166,7 +166,7 @@ describe('stateStorage', () => {
 
   it('does not report its own writes while it reads', async () => {
     const db = await open('app', { storage: memory() });
-    const states = stateStorage<number>(db);
+    const states = hedgerowStateStorage<number>(db);
     const told: number[] = [];
     await states.setItem('n', 1);
     const stop = states.subscribe('n', (value) => told.push(value));
@@ -183,7 +183,7 @@ describe('stateStorage', () => {
   it('reads less often than a burst writes', async () => {
     const db = await open('app', { storage: memory() });
     const get = vi.spyOn(db, 'get');
-    const states = stateStorage<number>(db);
+    const states = hedgerowStateStorage<number>(db);
     const told: number[] = [];
     const stop = states.subscribe('n', (value) => told.push(value));
     await Promise.all(Array.from({ length: 500 }, (_, at) => states.setItem('n', at)));
@@ -198,7 +198,7 @@ describe('stateStorage', () => {
     const db = await open('app', { storage: memory() });
     let isThere = false;
     const errors: unknown[] = [];
-    const states = stateStorage(
+    const states = hedgerowStateStorage(
       async () => {
         if (!isThere) throw new Error('not yet');
         return db;
@@ -231,7 +231,7 @@ describe('stateStorage', () => {
     const storage = faulty(memory());
     const db = await open('app', { storage });
     const errors: unknown[] = [];
-    const states = stateStorage(db, { onError: (cause, key) => errors.push([key, cause]) });
+    const states = hedgerowStateStorage(db, { onError: (cause, key) => errors.push([key, cause]) });
     const invalid = { code: 'invalid-argument', detail: 'value' };
     await expect(states.setItem('a', { map: new Map([[1, 2]]) })).rejects.toMatchObject(invalid);
     const cyclic: { self?: unknown } = {};
@@ -259,7 +259,7 @@ describe('stateStorage', () => {
 
   it('does not leave a refused write on show', async () => {
     const db = await open('app', { storage: memory() });
-    const states = stateStorage(db);
+    const states = hedgerowStateStorage(db);
     await states.setItem('a', 1);
     let shown: unknown;
     const stop = states.subscribe('a', (value) => {
@@ -281,9 +281,9 @@ describe('stateStorage', () => {
     const invalid = expect.objectContaining(ofKind('invalid-argument'));
     const some = async () => {};
     for (const given of [[5], [{}], [some, { prefx: 'a' }], [some, { onError: 5 }]]) {
-      expect(() => stateStorage(...(given as [never])), String(given)).toThrow(invalid);
+      expect(() => hedgerowStateStorage(...(given as [never])), String(given)).toThrow(invalid);
     }
-    expect(() => stateStorage(some as never, { prefix: '\ud800' })).toThrow(
+    expect(() => hedgerowStateStorage(some as never, { prefix: '\ud800' })).toThrow(
       expect.objectContaining({ code: 'invalid-argument', detail: 'key' }),
     );
   });

@@ -9,14 +9,14 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { HedgerowError, memory, open, type Storage, type Store } from '../../hedgerow/src/index.js';
 import { faulty } from '../../hedgerow/test/support/doubles/faulty-storage.js';
 import { ofKind } from '../../hedgerow/test/support/error-kind.js';
-import { queryPersistence, queryStorage } from '../src/tanstack-query.js';
+import { hedgerowQueryPersistence, hedgerowQueryStorage } from '../src/tanstack-query.js';
 
 type Options = Omit<StoragePersisterOptions<PersistedQuery>, 'storage'>;
 
 /** A page: a client whose queries are persisted. */
 function page(db: Store, options: Options = {}) {
   const persister = createQueryPersister({
-    ...queryPersistence<PersistedQuery>(db, { prefix: 'queries/' }),
+    ...hedgerowQueryPersistence<PersistedQuery>(db, { prefix: 'queries/' }),
     ...options,
   });
   const client = new QueryClient({
@@ -151,7 +151,7 @@ describe('the persister', () => {
     const db = await open('app', { storage: memory() });
     const others = ['text', 5, null, ['a', 1], [7, 'b'], { 0: 'x' }, new Uint8Array([1, 2])];
     for (const [at, value] of others.entries()) await db.put(`tanstack-query-${at}`, value);
-    const storage = queryStorage(db);
+    const storage = hedgerowQueryStorage(db);
     expect(await storage.getItem('tanstack-query-3')).toBeUndefined();
     await storage.setItem('tanstack-query-["a"]', '{"state":{}}');
     expect(await storage.entries()).toEqual([['tanstack-query-["a"]', '{"state":{}}']]);
@@ -164,7 +164,7 @@ describe('the persister', () => {
 
   it('keeps texts as well, the default of the persister', async () => {
     const db = await open('app', { storage: memory() });
-    const persister = createQueryPersister({ storage: queryStorage(db) });
+    const persister = createQueryPersister({ storage: hedgerowQueryStorage(db) });
     const client = new QueryClient({
       defaultOptions: { queries: { persister: persister.persisterFn } },
     });
@@ -203,7 +203,9 @@ describe('failures', () => {
     const { db, storage } = await failing();
     const errors: unknown[] = [];
     const persister = createQueryPersister<PersistedQuery>(
-      queryPersistence<PersistedQuery>(db, { onError: (cause, key) => errors.push([cause, key]) }),
+      hedgerowQueryPersistence<PersistedQuery>(db, {
+        onError: (cause, key) => errors.push([cause, key]),
+      }),
     );
     const client = new QueryClient({
       defaultOptions: { queries: { persister: persister.persisterFn } },
@@ -228,7 +230,7 @@ describe('failures', () => {
     const errors: unknown[] = [];
     const closed = new HedgerowError('closed', 'the store is closed');
     const persister = createQueryPersister<PersistedQuery>(
-      queryPersistence<PersistedQuery>(() => Promise.reject(closed), {
+      hedgerowQueryPersistence<PersistedQuery>(() => Promise.reject(closed), {
         onError: (cause, key) => errors.push([cause, key]),
       }),
     );
@@ -245,7 +247,7 @@ describe('failures', () => {
 
   it('reject without a handler', async () => {
     const { db, storage } = await failing();
-    const states = queryStorage(db);
+    const states = hedgerowQueryStorage(db);
     await expect(states.setItem('a', 'text')).rejects.toMatchObject({ code: 'quota-exceeded' });
     storage.heal();
     expect(await states.getItem('a')).toBeUndefined();
@@ -255,10 +257,10 @@ describe('failures', () => {
   it('of arguments are typed', () => {
     const invalid = expect.objectContaining(ofKind('invalid-argument'));
     for (const given of [[5], [null], [async () => {}, { prefx: 'a' }], [async () => {}, []]]) {
-      expect(() => queryStorage(...(given as [never])), String(given)).toThrow(invalid);
+      expect(() => hedgerowQueryStorage(...(given as [never])), String(given)).toThrow(invalid);
     }
-    expect(() => queryStorage(async () => ({}) as never, { prefix: 'x'.repeat(1000) })).toThrow(
-      expect.objectContaining({ code: 'invalid-argument', detail: 'key' }),
-    );
+    expect(() =>
+      hedgerowQueryStorage(async () => ({}) as never, { prefix: 'x'.repeat(1000) }),
+    ).toThrow(expect.objectContaining({ code: 'invalid-argument', detail: 'key' }));
   });
 });

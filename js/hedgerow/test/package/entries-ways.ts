@@ -302,15 +302,15 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
   },
   '@hedgerow/inspector/trace': { trace: { args: ({ db }) => [db, { minMs: 1 }], end: closed } },
   '@hedgerow/adapters/tanstack-query': {
-    queryStorage: { args: ({ db }) => [db, { prefix: 'q/' }], writes: true },
-    queryPersistence: {
+    hedgerowQueryStorage: { args: ({ db }) => [db, { prefix: 'q/' }], writes: true },
+    hedgerowQueryPersistence: {
       args: ({ db }) => [db, { prefix: 'q/' }],
       // Called only with the queries of TanStack Query.
       without: /^(de)?serialize$/,
     },
   },
   '@hedgerow/adapters/state': {
-    stateStorage: {
+    hedgerowStateStorage: {
       args: ({ db }) => [db, { prefix: 's/' }],
       // A promise cannot resolve to a revoked proxy, even as the initial value.
       isTyped: (error) => /revoked/.test(String(error)),

@@ -1,4 +1,4 @@
-import { queryStorage } from '../../../../js/adapters/dist/tanstack-query.js';
+import { hedgerowQueryStorage } from '../../../../js/adapters/dist/tanstack-query.js';
 import { memory, open, preload } from '../../../../js/hedgerow/dist/index.js';
 
 await preload();
@@ -6,6 +6,6 @@ let stores = 0;
 globalThis.getFreshStorage = () => {
   const storage = memory();
   const name = `queries ${stores++}`;
-  return queryStorage(() => open(name, { storage }), { prefix: 'queries/' });
+  return hedgerowQueryStorage(() => open(name, { storage }), { prefix: 'queries/' });
 };
 await import(process.env.FOREIGN_TESTS);
