@@ -119,7 +119,7 @@ pub mod framing {
 }
 
 /// The shape of rows in a stream of bytes, passed instead of the length of a pointer to their key.
-pub mod row_shape {
+pub mod streamed_row_kind {
     /// `[key, value]`.
     pub const PAIR: i32 = -1;
     /// Operations of a patch.

@@ -1,6 +1,6 @@
 //! Exported functions of ingests: they start, feed, finish and rebase one.
 
-use super::abi::{framing, row_shape, status};
+use super::abi::{framing, streamed_row_kind, status};
 use super::engine::{Engine, Op, keys, with};
 use super::ingest_op::IngestOp;
 use super::made::Made;
@@ -48,8 +48,8 @@ impl Engine {
     ) -> u32 {
         let (prefix, rest) = self.scratch.split_at(prefix_len);
         let columns = match pointer_len {
-            row_shape::PAIR => Columns::Two,
-            ..=row_shape::PATCH => Columns::Patch,
+            streamed_row_kind::PAIR => Columns::Two,
+            ..=streamed_row_kind::PATCH => Columns::Patch,
             len => match pointer(&rest[..len as usize]) {
                 Some(pointer) => Columns::Keyed(pointer),
                 None => return status::NO_OP,
@@ -86,7 +86,7 @@ pub fn ingest(view: u32, prefix_len: u32, pointer_len: u32) -> u32 {
 }
 
 /// Starts an ingest of a stream of bytes on top of a view. `scratch` is as for [`ingest`];
-/// `pointer_len` may be a [`row_shape`] instead; `framing` is a [`framing`]. [`status::NO_OP`] if the
+/// `pointer_len` may be a [`streamed_row_kind`] instead; `framing` is a [`framing`]. [`status::NO_OP`] if the
 /// pointer is invalid.
 #[wasm_bindgen]
 pub fn ingest_bytes(view: u32, prefix_len: u32, pointer_len: i32, framing: u32) -> u32 {

@@ -28,13 +28,13 @@ export {
   shownAs,
 } from './base/runtime-type-checks.js';
 export { sameValue } from './base/same-value.js';
-export { turn } from './base/scheduler.js';
 export {
   readSegmentLength,
   Stream,
   TABLE_ENTRY_BYTES,
   TABLE_HEADER_BYTES,
 } from './base/segment-table.js';
+export { turn } from './base/slice-queue.js';
 export { Slicer } from './base/slicer.js';
 export { later, within } from './base/timeout.js';
 export { chunkFrom } from './base/unpack-chunk.js';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { turn } from '../../hedgerow/src/base/scheduler.js';
+import { turn } from '../../hedgerow/src/base/slice-queue.js';
 import {
   hashedName,
   httpRemote,

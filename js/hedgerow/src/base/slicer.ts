@@ -1,4 +1,4 @@
-import { turn } from './scheduler.js';
+import { turn } from './slice-queue.js';
 
 /** Milliseconds for which a loop holds the thread at a time: less than a slice, since other work of the turn adds to it. */
 const PART_MS = 4;

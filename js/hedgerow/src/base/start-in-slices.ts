@@ -1,5 +1,5 @@
 /** Begins many waits at once, in slices. */
-import { turn } from './scheduler.js';
+import { turn } from './slice-queue.js';
 
 /** How long one slice begins work, in milliseconds. */
 const BEGINNING_MS = 4;

@@ -7,7 +7,7 @@ import { until } from './abort-signal.js';
 import { HedgerowError } from './errors.js';
 import { MAX_COMMIT_TRIES, MAX_COMMIT_WAIT_MS } from './limits.js';
 import type { Locks } from './locks.js';
-import { turn } from './scheduler.js';
+import { turn } from './slice-queue.js';
 
 /** The number of parts of a limit. */
 const PARTS = 4;

@@ -2,7 +2,7 @@
 
 import * as CollectFlag from '../base/abi/collect-flag.js';
 import * as Status from '../base/abi/status.js';
-import { turn } from '../base/scheduler.js';
+import { turn } from '../base/slice-queue.js';
 import {
   collectCommit,
   readCollectReply,

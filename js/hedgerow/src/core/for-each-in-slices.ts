@@ -1,5 +1,5 @@
 /** Spreads work on many items over slices. */
-import { turn } from '../base/scheduler.js';
+import { turn } from '../base/slice-queue.js';
 import type { Host } from './operation-host.js';
 
 /** Does the work of each item, in slices. */

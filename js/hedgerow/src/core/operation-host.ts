@@ -1,7 +1,7 @@
 import * as Need from '../base/abi/need.js';
 import * as Status from '../base/abi/status.js';
 import { HedgerowError } from '../base/errors.js';
-import { SlicePace, turn } from '../base/scheduler.js';
+import { SlicePace, turn } from '../base/slice-queue.js';
 import { type SegmentRequest, type SegmentStore, segmentOf } from '../storage/segment-store.js';
 import { QUICK_WORK, WORK_IN_MS } from './assumed-speed.js';
 import { indexCore } from './calls/indexes.js';

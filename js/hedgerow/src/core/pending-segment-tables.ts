@@ -3,8 +3,8 @@
  * tables. A read that needs one of them gets it at once, without storage.
  */
 
-import { turn } from '../base/scheduler.js';
 import { hasHashFrom } from '../base/segment-table.js';
+import { turn } from '../base/slice-queue.js';
 import { later } from '../base/timeout.js';
 import type { SegmentRequest, TableRecord } from '../storage/segment-store.js';
 import { addTable, awaitTables, reserve } from './calls/segment-calls.js';

@@ -1,7 +1,7 @@
 import * as ReadFlag from '../base/abi/read-flag.js';
 import { freezeShared } from '../base/freeze-shared.js';
 import { sameValue } from '../base/same-value.js';
-import { turn } from '../base/scheduler.js';
+import { turn } from '../base/slice-queue.js';
 import type { SecondaryKey } from '../core/indexes/index-entries.js';
 import { isOfIndex } from '../core/indexes/index-set.js';
 import type { ReadContext } from '../engine/read/context.js';

@@ -1,4 +1,4 @@
-import { turn } from '../base/scheduler.js';
+import { turn } from '../base/slice-queue.js';
 
 /**
  * Does work in slices of `sliceMs`, with a turn of the event loop after each. Returns a promise only if one slice does

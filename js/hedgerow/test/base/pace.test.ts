@@ -1,6 +1,6 @@
 /** Slices keep their length with a coarse clock, which some browsers have. */
 import { describe, expect, it } from 'vitest';
-import { SlicePace } from '../../src/base/scheduler.js';
+import { SlicePace } from '../../src/base/slice-queue.js';
 import { random } from '../support/random.js';
 
 const SLICE_MS = 8;

@@ -1,6 +1,6 @@
 /** Slices run one in a turn of the event loop, in the order of their callers. */
 import { describe, expect, it } from 'vitest';
-import { SlicePace, turn } from '../../src/base/scheduler.js';
+import { SlicePace, turn } from '../../src/base/slice-queue.js';
 import { memory, open } from '../../src/index.js';
 import { type Entry, storeOf } from '../support/models/store-model.js';
 

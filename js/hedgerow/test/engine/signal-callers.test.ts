@@ -1,6 +1,6 @@
 /** Calls hear their signals while code of the caller is pending, which never settles. */
 import { describe, expect, it } from 'vitest';
-import { turn } from '../../src/base/scheduler.js';
+import { turn } from '../../src/base/slice-queue.js';
 import { importStore, memory } from '../../src/index.js';
 import { watched } from '../support/doubles/watched-storage.js';
 import { failure, within } from '../support/models/store-model.js';

@@ -1,6 +1,6 @@
 /** All calls that take a signal, the store of the calls, and a wait for their ends. */
 import { expect } from 'vitest';
-import { turn } from '../../src/base/scheduler.js';
+import { turn } from '../../src/base/slice-queue.js';
 import { importStore, memory, open, type Store } from '../../src/index.js';
 import { type StuckStorage, stuckable } from '../support/doubles/stuck-storage.js';
 

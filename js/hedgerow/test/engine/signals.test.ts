@@ -3,7 +3,7 @@
  * store holds its old rows or the whole write, and `close` settles.
  */
 import { describe, expect, it } from 'vitest';
-import { turn } from '../../src/base/scheduler.js';
+import { turn } from '../../src/base/slice-queue.js';
 import { open } from '../../src/index.js';
 import { failure, within } from '../support/models/store-model.js';
 import { forSampled, forSteps } from '../support/property.js';

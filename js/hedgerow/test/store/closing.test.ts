@@ -1,6 +1,6 @@
 /** Closing waits for calls under way, but only for a while for code of the caller that does not answer. */
 import { expect, it } from 'vitest';
-import { turn } from '../../src/base/scheduler.js';
+import { turn } from '../../src/base/slice-queue.js';
 import { memory, open, type Store } from '../../src/index.js';
 import { all, type Entry, expectSame, failure, within } from '../support/models/store-model.js';
 

@@ -2,6 +2,7 @@
 import { blake3 } from '@noble/hashes/blake3.js';
 import { sameBytes } from '../../src/base/bytes.js';
 import { compareKeys } from '../../src/base/key.js';
+import { fitsHead } from '../../src/sync/remote/format/check-tail-entries.js';
 import { crcOf, PLAIN_SCOPE, type Scope } from '../../src/sync/remote/format/cipher-suite.js';
 import type { Deflate } from '../../src/sync/remote/format/deflate.js';
 import { MAX_LOGS } from '../../src/sync/remote/format/format-limits.js';
@@ -17,7 +18,6 @@ import type {
 } from '../../src/sync/remote/format/head-record.js';
 import { sameRows } from '../../src/sync/remote/format/head-record.js';
 import { encodeFrames } from '../../src/sync/remote/format/pack-write.js';
-import { fitsHead } from '../../src/sync/remote/format/tail-check.js';
 import { encodeLog } from '../../src/sync/remote/format/tail-log-object.js';
 import type { Random } from './random.js';
 

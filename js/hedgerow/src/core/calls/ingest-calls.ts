@@ -2,8 +2,8 @@
 import * as Format from '../../base/abi/block-format.js';
 import * as Framing from '../../base/abi/framing.js';
 import * as Reply from '../../base/abi/reply.js';
-import * as RowShape from '../../base/abi/row-shape.js';
 import * as Status from '../../base/abi/status.js';
+import * as StreamedRowKind from '../../base/abi/streamed-row-kind.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { EncodedRange } from '../../base/range.js';
 import type { Engine, Op } from '../engine.js';
@@ -40,7 +40,11 @@ export function ingestBytes(engine: Engine, view: number, call: StreamCall): Op 
   const [prefixLength, pointerLength] = passBoth(engine, prefix, pointer ?? '');
   const framing =
     format === undefined ? Framing.unknown : { ndjson: Framing.lines, json: Framing.array }[format];
-  const shape = isPatch ? RowShape.patch : pointer === undefined ? RowShape.pair : pointerLength;
+  const shape = isPatch
+    ? StreamedRowKind.patch
+    : pointer === undefined
+      ? StreamedRowKind.pair
+      : pointerLength;
   const op = engine.core.ingest_bytes(engine.own(view), prefixLength, shape, framing);
   return toIngestOp(engine, op, pointer);
 }

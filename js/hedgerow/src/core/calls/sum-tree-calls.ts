@@ -2,7 +2,7 @@ import * as FoundLeafAt from '../../base/abi/found-leaf.js';
 import * as Reply from '../../base/abi/reply.js';
 import * as Status from '../../base/abi/status.js';
 import { HedgerowError } from '../../base/errors.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import type { Engine, Op } from '../engine.js';
 import type { LaterOutput } from '../generated/exports.js';
 import { laterCore } from '../link-on-demand-core.js';

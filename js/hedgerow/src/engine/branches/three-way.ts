@@ -11,7 +11,7 @@ import { type Conflict, HedgerowError, kindOfError } from '../../base/errors.js'
 import { hex } from '../../base/hex.js';
 import { encodeRange } from '../../base/range.js';
 import { sameValue } from '../../base/same-value.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import * as reads from '../../core/calls/read-calls.js';
 import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';

@@ -1,6 +1,6 @@
 import * as CollectFlag from '../../base/abi/collect-flag.js';
 import { HedgerowError, isMissing, kindOfError } from '../../base/errors.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { later, pause } from '../../base/timeout.js';
 import { cacheStats } from '../../core/calls/segment-calls.js';
 import type { Host } from '../../core/operation-host.js';

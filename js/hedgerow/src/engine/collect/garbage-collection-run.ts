@@ -6,7 +6,7 @@
 import * as CollectFlag from '../../base/abi/collect-flag.js';
 import { HedgerowError, isFull } from '../../base/errors.js';
 import { MIN_HISTORY } from '../../base/limits.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import * as calls from '../../core/calls/garbage-collection-calls.js';
 import { cacheStats, takeSegment } from '../../core/calls/segment-calls.js';
 import { stepToEnd } from '../../core/count-reachable-bytes.js';

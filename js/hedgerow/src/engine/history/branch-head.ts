@@ -6,7 +6,7 @@ import { soon, untilWon } from '../../base/timeout.js';
 import type { Host } from '../../core/operation-host.js';
 import type { Ref, SegmentRecord } from '../../storage/segment-store.js';
 import type { Hold, Pins } from '../../storage/tabs/pins.js';
-import { Bulks, type Overrides } from './bulk-changes-in-progress.js';
+import { Bulks, type Overrides } from './bulk-change-order.js';
 import { HeadPin } from './head-pin.js';
 import type { Head, HeldHead } from './head-types.js';
 import type { JointWrite, MoveOptions } from './joint-moves.js';

@@ -1,6 +1,6 @@
 import { HedgerowError } from '../../base/errors.js';
 import { FORMAT, MAX_FORMAT } from '../../base/limits.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import * as segments from '../../core/calls/segment-calls.js';
 import type { Host } from '../../core/operation-host.js';
 import { PendingTables } from '../../core/pending-segment-tables.js';

@@ -1,6 +1,6 @@
 /** Reads the values of many keys, in slices. Loaded when the keys have more than one part. */
 
-import { SlicePace, turn } from '../../base/scheduler.js';
+import { SlicePace, turn } from '../../base/slice-queue.js';
 import { ROWS_IN_MS } from '../../core/assumed-speed.js';
 import * as reads from '../../core/calls/read-calls.js';
 import type { Host } from '../../core/operation-host.js';

@@ -5,7 +5,7 @@ import * as Status from '../../base/abi/status.js';
 import { checkSignal, untilEnded } from '../../base/abort-signal.js';
 import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { iterateUntilDropped } from '../../base/finalization-registry.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import * as reads from '../../core/calls/read-calls.js';
 import type { Op } from '../../core/engine.js';
 import type { SecondaryKey } from '../../core/indexes/index-entries.js';

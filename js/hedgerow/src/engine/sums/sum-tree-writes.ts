@@ -3,7 +3,7 @@
 import { AbortableWait, checkSignal } from '../../base/abort-signal.js';
 import { notify } from '../../base/call-callback-safely.js';
 import { HedgerowError } from '../../base/errors.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { total } from '../../core/calls/read-calls.js';
 import { sumTreeCalls } from '../../core/calls/sum-tree-calls.js';
 import type { Host } from '../../core/operation-host.js';

@@ -7,7 +7,7 @@ import {
   isInRange,
   type KeyRange,
 } from '../../base/range.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import * as calls from '../../core/calls/read-calls.js';
 import type { Index } from '../../core/indexes/definition.js';
 import { deriveEntries } from '../../core/indexes/index-entries.js';

@@ -3,7 +3,7 @@
 import * as Status from '../../base/abi/status.js';
 import { checkKey, checkKeys } from '../../base/key.js';
 import { deletedRange, isRange, type KeyRange } from '../../base/range.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { trackUnawaitedCalls } from '../../base/track-unawaited-calls.js';
 import { UnawaitedCalls } from '../../base/unawaited-calls.js';
 import * as calls from '../../core/calls/read-calls.js';

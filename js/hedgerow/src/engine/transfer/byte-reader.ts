@@ -2,7 +2,7 @@ import { AbortableWait } from '../../base/abort-signal.js';
 import type { ByteSource } from '../../base/byte-source.js';
 import { isPart } from '../../base/byte-source.js';
 import { HedgerowError } from '../../base/errors.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { type OpenSource, openSource } from '../write/row-source.js';
 import { type ByteInput, invalid } from './format.js';
 

@@ -4,7 +4,7 @@ import * as Status from '../../base/abi/status.js';
 import { checkSignal } from '../../base/abort-signal.js';
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { verificationCalls } from '../../core/calls/verification-calls.js';
 import type { Host } from '../../core/operation-host.js';
 import { fail } from '../../core/status-errors.js';

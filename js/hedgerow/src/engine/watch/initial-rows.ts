@@ -1,7 +1,7 @@
 /** The first call of a watch with `initial`: all rows of its range, as added. */
 import * as ReadFlag from '../../base/abi/read-flag.js';
 import { freezeShared } from '../../base/freeze-shared.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import type { Host } from '../../core/operation-host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { Change } from '../read/decode-diff.js';

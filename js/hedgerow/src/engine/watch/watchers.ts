@@ -4,7 +4,7 @@ import { HedgerowError } from '../../base/errors.js';
 import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { hex } from '../../base/hex.js';
 import type { KeyRange } from '../../base/range.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { Slicer } from '../../base/slicer.js';
 import { later } from '../../base/timeout.js';
 import type { Index } from '../../core/indexes/definition.js';

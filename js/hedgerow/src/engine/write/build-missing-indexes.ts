@@ -3,7 +3,7 @@
 import { notify } from '../../base/call-callback-safely.js';
 import { MAX_BUILD_WAIT_MS } from '../../base/limits.js';
 import { encodeRange } from '../../base/range.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { indexReach } from '../../core/calls/indexes.js';
 import { readCountReply, startCount } from '../../core/calls/read-calls.js';
 import type { Index } from '../../core/indexes/definition.js';

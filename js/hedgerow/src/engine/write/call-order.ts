@@ -1,6 +1,6 @@
 /** Makes the calls of a handle take effect in their order. */
 import type { BranchHead } from '../history/branch-head.js';
-import type { Overrides } from '../history/bulk-changes-in-progress.js';
+import type { Overrides } from '../history/bulk-change-order.js';
 import type { PendingEdits } from '../history/pending-edits.js';
 
 /** The part of a handle that the order of calls needs. */

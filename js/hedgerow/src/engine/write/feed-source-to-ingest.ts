@@ -6,7 +6,7 @@ import { notify } from '../../base/call-callback-safely.js';
 import { HedgerowError } from '../../base/errors.js';
 import { isBuffer } from '../../base/is-byte-array.js';
 import { kindOf } from '../../base/runtime-type-checks.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import type { Ingest, Progress } from './ingest.js';
 import type { RowGatherer } from './row-gatherer.js';
 import type { OpenSource } from './row-source.js';

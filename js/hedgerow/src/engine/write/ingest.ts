@@ -5,7 +5,7 @@ import { checkSignal, committing } from '../../base/abort-signal.js';
 import { HedgerowError } from '../../base/errors.js';
 import { WRITE_BYTES } from '../../base/limits.js';
 import type { EncodedRange } from '../../base/range.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import * as calls from '../../core/calls/ingest-calls.js';
 import type { MadeSegment } from '../../core/calls/segment-calls.js';
 import type { Op } from '../../core/engine.js';

@@ -6,11 +6,11 @@ import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { checkKey } from '../../base/key.js';
 import { encodeRange, type KeyRange } from '../../base/range.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
-import type { Bulk } from '../history/bulk-changes-in-progress.js';
+import type { Bulk } from '../history/bulk-change-order.js';
 import { Reporter, takeBytes, takeRows } from './feed-source-to-ingest.js';
 import {
   abandonOnError,

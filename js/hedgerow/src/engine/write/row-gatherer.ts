@@ -4,7 +4,7 @@ import { checkKept, isBytes, stringify } from '../../base/check-value.js';
 import { HedgerowError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
 import { kindOf } from '../../base/runtime-type-checks.js';
-import { SlicePace } from '../../base/scheduler.js';
+import { SlicePace } from '../../base/slice-queue.js';
 import { ROWS_IN_MS } from '../../core/assumed-speed.js';
 import type { Block } from './ingest.js';
 

@@ -1,6 +1,6 @@
 /** Writes finished segments of a change to storage, in slices of their own, while the core makes the next ones. */
 import { MAX_IN_FLIGHT_BYTES } from '../../base/limits.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { type MadeSegment, removeSegment, takeSegment } from '../../core/calls/segment-calls.js';
 import type { Op } from '../../core/engine.js';
 import { endSlice, type Host, type SliceTimes } from '../../core/operation-host.js';

@@ -1,7 +1,7 @@
 /** Commits a few edits. After a lost race the caller makes them again from the start. */
 
 import { isMissing } from '../../base/errors.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';

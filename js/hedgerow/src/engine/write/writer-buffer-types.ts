@@ -2,7 +2,7 @@
 import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
-import type { Bulk } from '../history/bulk-changes-in-progress.js';
+import type { Bulk } from '../history/bulk-change-order.js';
 
 /** The size of a block, in the same unit. A flush begins once this much is buffered. */
 export const BLOCK_UNITS = 1 << 18;

@@ -1,6 +1,6 @@
 /** Commits the buffer of a writer. Loaded at the first flush: see `writer.ts`. */
 import { hex } from '../../base/hex.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { type Block, Ingest, type IngestCommit, type WriteResult } from './ingest.js';
 import { BLOCK_UNITS, type WriterBuffer } from './writer-buffer-types.js';
 

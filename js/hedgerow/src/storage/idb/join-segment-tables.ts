@@ -1,7 +1,7 @@
 /** Joins the tables of a store to one record, now and then: see `joined-segment-tables.ts`. */
 
 import { concatBytes as joinedBytes, toUint8Array } from '../../base/bytes.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { engine } from './blobs.js';
 import { runIdbTransaction, whenAll } from './idb-transaction.js';
 import {

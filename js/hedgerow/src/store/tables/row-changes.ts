@@ -86,7 +86,8 @@ function toRowChange(
     return wanted?.isRowMatch(row) === false ? undefined : row;
   };
   const oldValue = change.op === 'insert' ? undefined : unless(() => rowOf(change.oldValue));
-  const newValue = change.op === 'delete' ? undefined : unless(() => rowOf(change.newValue), report);
+  const newValue =
+    change.op === 'delete' ? undefined : unless(() => rowOf(change.newValue), report);
   return changeOf(spec, oldValue, newValue);
 }
 

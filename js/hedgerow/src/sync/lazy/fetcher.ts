@@ -4,7 +4,7 @@
  */
 
 import { HedgerowError } from '../../base/errors.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { type LazyCloneCalls, lazyCloneCalls } from '../../core/calls/lazy-clone-calls.js';
 import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
 import type { SegmentPart } from '../../storage/segment-store.js';

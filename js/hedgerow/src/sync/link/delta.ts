@@ -9,7 +9,7 @@ import * as Status from '../../base/abi/status.js';
 import { checkSignal } from '../../base/abort-signal.js';
 import { concatBytes, sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { type DeltaCalls, deltaCalls, type RowsRoot } from '../../core/calls/delta-calls.js';
 import * as calls from '../../core/calls/ingest-calls.js';
 import type { Op } from '../../core/engine.js';

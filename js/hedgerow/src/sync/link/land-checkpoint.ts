@@ -9,7 +9,7 @@
 
 import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import type { RefMove } from '../../storage/segment-store.js';

@@ -1,6 +1,6 @@
 /** Makes checkpoints: packs of the rows that a reader without the tail needs. */
 
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import { type Scope, scopeInside } from '../remote/format/cipher-suite.js';
 import { objectPath } from '../remote/format/content-names.js';

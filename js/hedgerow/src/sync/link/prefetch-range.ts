@@ -4,7 +4,7 @@ import * as ReadFlag from '../../base/abi/read-flag.js';
 import * as Status from '../../base/abi/status.js';
 import { checkSignal } from '../../base/abort-signal.js';
 import { encodeRange, type KeyRange } from '../../base/range.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { fail } from '../../core/status-errors.js';
 import type { SyncContext, SyncJob } from './link-context.js';
 

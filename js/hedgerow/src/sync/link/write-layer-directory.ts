@@ -6,7 +6,7 @@
 import * as Status from '../../base/abi/status.js';
 import { checkSignal } from '../../base/abort-signal.js';
 import { concatBytes } from '../../base/bytes.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { lazyCloneCalls } from '../../core/calls/lazy-clone-calls.js';
 import type { Scope } from '../remote/format/cipher-suite.js';
 import { objectPath } from '../remote/format/content-names.js';

@@ -11,7 +11,7 @@ import { Connection, type ConnectionCall } from '../link/connection.js';
 import type { CallOptions, PullOptions } from '../link/connection-state.js';
 import type { RoundResult } from '../link/sync-loop.js';
 import { CallRunner } from './call-runner.js';
-import { mergeDraft } from './merge-branch-by-mutator.js';
+import { mergeDraft } from './merge-branch-as-one-call.js';
 import { pullServerRowsOnce, startOver } from './pull-server-rows.js';
 import { pushAll } from './push-calls.js';
 import type { EditQueue } from './queue.js';

@@ -4,7 +4,7 @@ import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import type { HedgerowError } from '../../base/errors.js';
 import { MAX_HOLD_MS } from '../../base/limits.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 import { untilWon, within } from '../../base/timeout.js';
 import type { Partner } from '../../engine/history/joint-moves.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';

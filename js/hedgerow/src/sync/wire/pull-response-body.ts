@@ -3,7 +3,7 @@
  * else, within a limit, and parses that at the end. The receiver of the patch checks its content.
  */
 import { HedgerowError, isRefusal } from '../../base/errors.js';
-import { turn } from '../../base/scheduler.js';
+import { turn } from '../../base/slice-queue.js';
 
 /** The most bytes of all members but the patch. */
 const MAX_KEPT_BYTES = 1 << 20;

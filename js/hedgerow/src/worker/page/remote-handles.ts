@@ -13,8 +13,8 @@ import { LiveQueryMirror } from './live-query-mirror.js';
 import { makeClosable } from './release-remote-handle.js';
 import { type HandleTarget, hold, ownOf } from './remote-handle-path.js';
 import { iterateRemote } from './remote-iterator.js';
-import { runRemoteTransaction, updateRemoteRow } from './remote-transaction.js';
 import { watch } from './remote-watch.js';
+import { runRemoteTransaction, updateRemoteRow } from './run-page-function-in-transaction.js';
 import { ArgumentSource } from './source-sender.js';
 
 const valueIn = (_: string, value: unknown) => freezeShared(value);

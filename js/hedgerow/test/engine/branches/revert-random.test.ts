@@ -1,7 +1,7 @@
 /** Random commits and reverts of two handles, compared with a model, with indexes, sums, branches and collections. */
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { turn } from '../../../src/base/scheduler.js';
+import { turn } from '../../../src/base/slice-queue.js';
 import type { CommitResult } from '../../../src/engine/transaction/run.js';
 import { memory, open, type Store } from '../../../src/index.js';
 import { all, expectSame, sorted } from '../../support/models/store-model.js';

@@ -1,6 +1,6 @@
 /** `commit` returns the roots around its own change; `revert` reverts that change and no other change. */
 import { describe, expect, it } from 'vitest';
-import { turn } from '../../../src/base/scheduler.js';
+import { turn } from '../../../src/base/slice-queue.js';
 import { type Conflict, memory, open, type Store, type Transaction } from '../../../src/index.js';
 import { tabs } from '../../support/models/merge-model.js';
 import { all, failure, storeOf } from '../../support/models/store-model.js';

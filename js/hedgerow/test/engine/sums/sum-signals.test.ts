@@ -1,6 +1,6 @@
 /** Changes of sum trees in progress: signals, closing, slices and progress reports. */
 import { describe, expect, it, vi } from 'vitest';
-import { turn } from '../../../src/base/scheduler.js';
+import { turn } from '../../../src/base/slice-queue.js';
 import type { SumItem } from '../../../src/core/sum-tree-types.js';
 import { memory, open } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';

@@ -1,7 +1,7 @@
 /** A watch that can report no more changes ends, and reports its error once; no retry runs for ever. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { onRecovery } from '../../../src/base/internal-symbols.js';
-import { turn } from '../../../src/base/scheduler.js';
+import { turn } from '../../../src/base/slice-queue.js';
 import type { WatchOptions } from '../../../src/engine/watch/watcher-types.js';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';

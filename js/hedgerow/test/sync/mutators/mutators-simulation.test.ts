@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
-import { turn } from '../../../src/base/scheduler.js';
+import { turn } from '../../../src/base/slice-queue.js';
 import type { Store } from '../../../src/index.js';
 import { ServerDouble } from '../../support/doubles/mutators-server.js';
 import { type BeginStep, forSeeds, hasAllSeeds } from '../../support/property.js';

@@ -4,7 +4,7 @@ import { streamIterator } from '../../../base/byte-source.js';
 import { concatBytes } from '../../../base/bytes.js';
 import { HedgerowError } from '../../../base/errors.js';
 import { builtinIfAny } from '../../../base/node-builtin.js';
-import { turn } from '../../../base/scheduler.js';
+import { turn } from '../../../base/slice-queue.js';
 
 /** Deflates bytes, without a header. */
 export type Deflate = (plainBytes: Uint8Array) => Promise<Uint8Array>;

@@ -1,5 +1,6 @@
 /** The bytes of a head, drawn in `docs/format.md`. */
 
+import { checkHead } from './check-head-parts.js';
 import type { Scope } from './cipher-suite.js';
 import { type FieldReader, FieldWriter, ID_BYTES } from './field-codec.js';
 import {
@@ -9,7 +10,6 @@ import {
   MAX_SUMS,
   MAX_UNSIGNED_HEAD_BYTES,
 } from './format-limits.js';
-import { checkHead } from './head-check.js';
 import type {
   BlockRecord,
   Checkpoint,

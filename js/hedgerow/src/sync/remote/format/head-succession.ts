@@ -2,6 +2,8 @@
 
 import { sameBytes } from '../../../base/bytes.js';
 import { hex } from '../../../base/hex.js';
+import { checkHead } from './check-head-parts.js';
+import { fitsHead } from './check-tail-entries.js';
 import type { Scope } from './cipher-suite.js';
 import { deltaObjectLength } from './delta-object.js';
 import { invalidRemote, unwritable } from './field-codec.js';
@@ -14,7 +16,6 @@ import {
   SHORT_HEAD_BYTES,
   SHORT_LOG_BYTES,
 } from './format-limits.js';
-import { checkHead } from './head-check.js';
 import { headLength } from './head-codec.js';
 import {
   type Checkpoint,
@@ -29,7 +30,6 @@ import {
   type Tail,
   type TailEntry,
 } from './head-record.js';
-import { fitsHead } from './tail-check.js';
 import { entriesLength } from './tail-codec.js';
 
 /** The author of a head that replaces another. */

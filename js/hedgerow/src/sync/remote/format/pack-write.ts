@@ -1,7 +1,7 @@
 /** Writes objects of frames, which `pack-read.ts` reads. A separate file, since few devices make any. */
 
 import { concatBytes } from '../../../base/bytes.js';
-import { turn } from '../../../base/scheduler.js';
+import { turn } from '../../../base/slice-queue.js';
 import type { Scope } from './cipher-suite.js';
 import type { Deflate } from './deflate.js';
 import { encodeDeltaBody } from './delta-body.js';

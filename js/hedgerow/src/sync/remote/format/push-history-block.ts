@@ -4,13 +4,13 @@
  */
 
 import { sameBytes } from '../../../base/bytes.js';
+import { type Check, checkerOf } from './check-tail-entries.js';
 import type { Scope } from './cipher-suite.js';
 import type { HashFunction } from './content-names.js';
 import { FieldWriter } from './field-codec.js';
 import { MAX_BLOCK_BYTES, MAX_BLOCK_PUSHES } from './format-limits.js';
 import type { BlockRecord, Push } from './head-record.js';
 import { unwrapObject, wrapObject } from './single-part-object.js';
-import { type Check, checkerOf } from './tail-check.js';
 
 /** How many bytes of a nonce a block has. */
 export const NONCE_START = 8;

@@ -3,13 +3,13 @@
  * was away for a while still finds the entries. Its salt makes its name unique.
  */
 
+import { checkEntries, checkerOf } from './check-tail-entries.js';
 import type { Scope } from './cipher-suite.js';
 import type { HashFunction } from './content-names.js';
 import { FieldWriter } from './field-codec.js';
 import { MAX_LOG_BYTES } from './format-limits.js';
 import { deltaLengths, type LogRecord, NO_ROWS, type Tail } from './head-record.js';
 import { unwrapObject, wrapObject } from './single-part-object.js';
-import { checkEntries, checkerOf } from './tail-check.js';
 import { type PartOffsets, readTail, writeTail } from './tail-codec.js';
 
 /** Makes a log's object, and its record for a head; `saltBytes` are 16 random bytes. Throws `invalid-argument`. */

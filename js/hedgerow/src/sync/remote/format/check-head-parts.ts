@@ -3,6 +3,7 @@
 import { sameBytes } from '../../../base/bytes.js';
 import { hex } from '../../../base/hex.js';
 import { compareKeys } from '../../../base/key.js';
+import { type Check, checkEntries, checkerOf, type TailSource } from './check-tail-entries.js';
 import { isZero } from './field-codec.js';
 import {
   MAX_BLOCK_BYTES,
@@ -22,7 +23,6 @@ import {
   type PackRecord,
   sameRows,
 } from './head-record.js';
-import { type Check, checkEntries, checkerOf, type TailSource } from './tail-check.js';
 
 /** Throws `remote/data` at the place in `source`, or `invalid-argument`, for the first broken rule. */
 export function checkHead(head: HeadRecord, source?: TailSource): void {
