@@ -10,11 +10,8 @@ export type { KeyRange } from './base/range.js';
 export type { IndexDefinitions } from './core/indexes/index-set.js';
 export { wordsOf } from './core/indexes/words.js';
 export type { Branch } from './engine/branches/branches.js';
-export type {
-  MergePreview,
-  MergeResult,
-  Resolution,
-} from './engine/branches/merge.js';
+export type { MergePreview, MergeResult } from './engine/branches/merge.js';
+export type { Resolution } from './engine/branches/merge-options.js';
 export type { Change } from './engine/read/decode-diff.js';
 export type { Scan } from './engine/read/scan.js';
 export type { ScanOptions } from './engine/read/scan-options.js';
@@ -22,7 +19,7 @@ export type { Stats } from './engine/read/store-stats.js';
 export type { RepairResult } from './engine/repair/types.js';
 export type { Transaction } from './engine/transaction/transaction.js';
 export type { Export } from './engine/transfer/export.js';
-export type { ImportProgress } from './engine/transfer/import.js';
+export type { ImportProgress } from './engine/transfer/import-options.js';
 export type { Verification } from './engine/verify/verify-commit.js';
 export type { IndexProgress } from './engine/write/background-index-builder.js';
 export type { Progress, WriteResult } from './engine/write/ingest.js';
