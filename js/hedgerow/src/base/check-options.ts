@@ -58,7 +58,7 @@ function ofType(type: string): OptionCheck<never> {
   return [(value) => typeof value === type, `a ${type}`];
 }
 
-/** Infinity passes: `Infinity % 1` is NaN. */
+/** Makes the check of a whole number. Infinity passes: `Infinity % 1` is NaN. */
 /* @__NO_SIDE_EFFECTS__ */
 export function countFrom(low: number): OptionCheck<number> {
   return [
@@ -71,7 +71,6 @@ const FUNCTION = ofType('function');
 const PLAIN: OptionCheck<never> = [isPlain, 'a plain object'];
 const ANYTHING: OptionCheck<never> = [() => true, ''];
 
-/** A boolean. */
 export const flag: OptionCheck<boolean> = ofType('boolean');
 export const text: OptionCheck<string> = ofType('string');
 export const anyNumber: OptionCheck<number> = ofType('number');
@@ -105,6 +104,7 @@ export function anything<T>(): OptionCheck<T> {
   return ANYTHING;
 }
 
+/** One of a few texts. */
 /* @__NO_SIDE_EFFECTS__ */
 export function choice<Value extends string>(...values: Value[]): OptionCheck<Value> {
   return [(value) => values.includes(value), values.join(' or ')];
@@ -112,7 +112,7 @@ export function choice<Value extends string>(...values: Value[]): OptionCheck<Va
 
 export const durabilityCheck = choice('relaxed', 'strict');
 
-/** Says in the type that callers must give an option. */
+/** The same check, of an option that callers must give. */
 /* @__NO_SIDE_EFFECTS__ */
 export function mandatory<T>(check: OptionCheck<T>): MandatoryCheck<T> {
   return check as MandatoryCheck<T>;
