@@ -53,13 +53,11 @@ export type ChecksFor<Options, Checks> = {
 
 // A bundler drops unused results of functions that are marked as free of side effects.
 
-/* @__NO_SIDE_EFFECTS__ */
 function ofType(type: string): OptionCheck<never> {
   return [(value) => typeof value === type, `a ${type}`];
 }
 
 /** Makes the check of a whole number. Infinity passes: `Infinity % 1` is NaN. */
-/* @__NO_SIDE_EFFECTS__ */
 export function countFrom(low: number): OptionCheck<number> {
   return [
     (value: unknown) => typeof value === 'number' && value >= low && !(value % 1),
@@ -87,25 +85,21 @@ export const signalCheck: OptionCheck<AbortSignal> = [
 ];
 
 /** A function; its arguments and its result are checked where it is called. */
-/* @__NO_SIDE_EFFECTS__ */
 export function fn<F extends (...args: never) => unknown>(): OptionCheck<F> {
   return FUNCTION;
 }
 
 /** A plain object, whose members the call checks. */
-/* @__NO_SIDE_EFFECTS__ */
 export function plain<T extends object>(): OptionCheck<T> {
   return PLAIN;
 }
 
 /** A value that only the call can check. */
-/* @__NO_SIDE_EFFECTS__ */
 export function anything<T>(): OptionCheck<T> {
   return ANYTHING;
 }
 
 /** One of a few texts. */
-/* @__NO_SIDE_EFFECTS__ */
 export function choice<Value extends string>(...values: Value[]): OptionCheck<Value> {
   return [(value) => values.includes(value), values.join(' or ')];
 }
@@ -113,7 +107,6 @@ export function choice<Value extends string>(...values: Value[]): OptionCheck<Va
 export const durabilityCheck = choice('relaxed', 'strict');
 
 /** The same check, of an option that callers must give. */
-/* @__NO_SIDE_EFFECTS__ */
 export function mandatory<T>(check: OptionCheck<T>): MandatoryCheck<T> {
   return check as MandatoryCheck<T>;
 }

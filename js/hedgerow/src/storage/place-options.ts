@@ -14,7 +14,6 @@ const ENCRYPTION: OptionCheck<never> = [
 ];
 
 /** Stores and remotes have types of encryption of their own. */
-/* @__NO_SIDE_EFFECTS__ */
 export function encryptionCheck<T = Encryption>(): OptionCheck<T> {
   return ENCRYPTION;
 }
