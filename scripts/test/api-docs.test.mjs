@@ -57,13 +57,19 @@ function exportsOf(file) {
   return found;
 }
 
-/** Returns the public members of a class or an interface, without inherited ones. */
+/**
+ * Returns the public members of a class or an interface: without inherited ones, but with the ones that follow from a
+ * record of checks.
+ */
 function membersOf(name, file) {
   const text = uncommented(read(file));
   const head = new RegExp(`^export (?:class|interface) ${name}\\b(?:[^{]*\\{\\}|[^]*?^})`, 'm');
   const [body = ''] = text.match(head) ?? [];
+  const [, record] = body.match(/OptionsOf<typeof (\w+)>/) ?? [];
+  const checks =
+    record && text.match(new RegExp(`^(?:export )?const ${record} = \\{[^]*?^\\};`, 'm'));
   const member = /^ {2}(?:(?:static|async|override|declare|readonly|get) )*([a-z]\w*)\??[<(:]/gm;
-  const names = [...body.matchAll(member)].map(([, own]) => own);
+  const names = [...`${body}\n${checks ?? ''}`.matchAll(member)].map(([, own]) => own);
   return [...new Set(names)].filter((own) => own !== 'constructor');
 }
 

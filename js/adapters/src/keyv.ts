@@ -1,15 +1,25 @@
 /** A storage adapter of Keyv in a store. */
 
 import type { Store } from 'hedgerow';
-import { buildKeyRange, HedgerowError, listOf, optionsOf, shownAs } from 'hedgerow/kit';
+import {
+  anything,
+  buildKeyRange,
+  HedgerowError,
+  listOf,
+  type OptionsOf,
+  optionsOf,
+  shownAs,
+} from 'hedgerow/kit';
 import { checkedPrefix, openedOnce, rowKey, type StoreSource } from './check-adapter-arguments.js';
 import { clearKeyRange } from './delete-range.js';
 
-/** Options of `HedgerowKeyv`. */
-export interface HedgerowKeyvOptions {
+const KEYV_OPTIONS = {
   /** The prefix of the store's keys; `''` by default. */
-  readonly prefix?: string | undefined;
-}
+  prefix: anything<string>(),
+};
+
+/** Options of `HedgerowKeyv`. */
+export interface HedgerowKeyvOptions extends OptionsOf<typeof KEYV_OPTIONS> {}
 
 /** A row, with the time at which it expires. */
 interface Row {
@@ -53,7 +63,7 @@ export class HedgerowKeyv {
   readonly #listeners = new Set<(cause: unknown) => void>();
 
   constructor(store: StoreSource, options: HedgerowKeyvOptions = {}) {
-    const { prefix } = optionsOf('HedgerowKeyv', options, 'prefix');
+    const { prefix } = optionsOf('HedgerowKeyv', options, KEYV_OPTIONS);
     this.#opened = openedOnce('HedgerowKeyv', store);
     this.#prefix = checkedPrefix('HedgerowKeyv', prefix);
   }

@@ -1,7 +1,15 @@
 /** A storage for libraries of state: `persist` of Zustand, `atomWithStorage` of Jotai, redux-persist. */
 
 import type { Store } from 'hedgerow';
-import { HedgerowError, notify, optionsOf, report } from 'hedgerow/kit';
+import {
+  anything,
+  fn,
+  HedgerowError,
+  notify,
+  type OptionsOf,
+  optionsOf,
+  report,
+} from 'hedgerow/kit';
 import {
   checkCallback,
   checkedPrefix,
@@ -10,13 +18,15 @@ import {
   type StoreSource,
 } from './check-adapter-arguments.js';
 
-/** Options of `hedgerowStateStorage`. */
-export interface StateStorageOptions {
+const STATE_STORAGE_OPTIONS = {
   /** The prefix of the store's keys; `''` by default. */
-  readonly prefix?: string | undefined;
+  prefix: anything<string>(),
   /** Called when a write has failed, which also rejects, and when changes are not reported any more. */
-  readonly onError?: ((cause: unknown, key: string) => void) | undefined;
-}
+  onError: fn<(cause: unknown, key: string) => void>(),
+};
+
+/** Options of `hedgerowStateStorage`. */
+export interface StateStorageOptions extends OptionsOf<typeof STATE_STORAGE_OPTIONS> {}
 
 /** A storage of values: objects, or texts where the library makes these. */
 // biome-ignore lint/suspicious/noExplicitAny: one storage fits all three libraries
@@ -70,7 +80,7 @@ class States {
   readonly #all = new Map<string, KeyState>();
 
   constructor(store: StoreSource, options: StateStorageOptions) {
-    const { prefix, onError } = optionsOf('hedgerowStateStorage', options, 'prefix onError');
+    const { prefix, onError } = optionsOf('hedgerowStateStorage', options, STATE_STORAGE_OPTIONS);
     this.#opened = openedOnce('hedgerowStateStorage', store);
     this.#prefix = checkedPrefix('hedgerowStateStorage', prefix);
     this.#onError = onError;

@@ -1,20 +1,30 @@
 /** A storage of TanStack Query's persister in a store: each query is a row. */
 
 import type { Store } from 'hedgerow';
-import { buildKeyRange, checkKey, optionsOf, utf8Length } from 'hedgerow/kit';
+import {
+  anything,
+  buildKeyRange,
+  checkKey,
+  fn,
+  type OptionsOf,
+  optionsOf,
+  utf8Length,
+} from 'hedgerow/kit';
 import { checkedPrefix, openedOnce, type StoreSource } from './check-adapter-arguments.js';
 
-/** Options of `hedgerowQueryStorage` and `hedgerowQueryPersistence`. */
-export interface QueryStorageOptions {
+const QUERY_STORAGE_OPTIONS = {
   /** The prefix of the store's keys; `''` by default. */
-  readonly prefix?: string | undefined;
+  prefix: anything<string>(),
   /**
    * Called when a query could not be kept, read or removed; a query that could not be read is fetched. Without it the
    * calls reject: the persister does not await `setItem`, so that rejection is unhandled, and the others fail the
    * query.
    */
-  readonly onError?: ((cause: unknown, key: string) => void) | undefined;
-}
+  onError: fn<(cause: unknown, key: string) => void>(),
+};
+
+/** Options of `hedgerowQueryStorage` and `hedgerowQueryPersistence`. */
+export interface QueryStorageOptions extends OptionsOf<typeof QUERY_STORAGE_OPTIONS> {}
 
 /** The `storage` of `experimental_createQueryPersister`. */
 export interface QueryStorage<Value = string> {
@@ -61,7 +71,11 @@ export function hedgerowQueryStorage<Value = string>(
   store: StoreSource,
   options: QueryStorageOptions = {},
 ): QueryStorage<Value> {
-  const { prefix: given, onError } = optionsOf('hedgerowQueryStorage', options, 'prefix onError');
+  const { prefix: given, onError } = optionsOf(
+    'hedgerowQueryStorage',
+    options,
+    QUERY_STORAGE_OPTIONS,
+  );
   const opened = openedOnce('hedgerowQueryStorage', store);
   const prefix = checkedPrefix('hedgerowQueryStorage', given);
   const rowOf = (key: string) => prefix + shortenKey(key);

@@ -2,12 +2,14 @@
 
 import type { Store } from 'hedgerow';
 import {
+  anything,
   buildKeyRange,
   HedgerowError,
   isBuffer,
   isByteArray,
   isRevoked,
   listOf,
+  type OptionsOf,
   optionsOf,
 } from 'hedgerow/kit';
 import {
@@ -19,11 +21,13 @@ import {
 } from './check-adapter-arguments.js';
 import { clearKeyRange } from './delete-range.js';
 
-/** Options of `hedgerowDriver`. */
-export interface UnstorageOptions {
+const UNSTORAGE_OPTIONS = {
   /** The prefix of the store's keys; `''` by default. */
-  readonly prefix?: string | undefined;
-}
+  prefix: anything<string>(),
+};
+
+/** Options of `hedgerowDriver`. */
+export interface UnstorageOptions extends OptionsOf<typeof UNSTORAGE_OPTIONS> {}
 
 /** A value that unstorage takes from a driver, and passes on. */
 type Item = string | number | boolean | object | null;
@@ -76,7 +80,7 @@ export function hedgerowDriver(
   options: UnstorageOptions = {},
 ): UnstorageDriver {
   const opened = openedOnce('hedgerowDriver', store);
-  const own = optionsOf('hedgerowDriver', options, 'prefix');
+  const own = optionsOf('hedgerowDriver', options, UNSTORAGE_OPTIONS);
   const prefix = checkedPrefix('hedgerowDriver', own.prefix);
   const watches = new Set<() => void>();
   const getItem = async (key: string) =>

@@ -1,12 +1,15 @@
 /** A provider of Yjs: documents in a store, which its tabs share. */
 
-import type { Change, Durability, Store } from 'hedgerow';
+import type { Change, Store } from 'hedgerow';
 import {
+  anything,
   checkHas,
   checkKey,
   checkNumber,
+  durabilityCheck,
   HedgerowError,
   notify,
+  type OptionsOf,
   optionsOf,
   report,
   shownAs,
@@ -23,17 +26,19 @@ import {
 import { checkedPrefix, openedOnce, type StoreSource } from './check-adapter-arguments.js';
 import { UpdateRows } from './yjs-rows.js';
 
-/** Options of `HedgerowProvider`. */
-export interface YjsOptions {
+const YJS_OPTIONS = {
   /** The prefix of the keys of all documents; `'yjs/'` by default. */
-  readonly prefix?: string | undefined;
+  prefix: anything<string>(),
   /** The durability of writes, instead of the store's. */
-  readonly durability?: Durability | undefined;
+  durability: durabilityCheck,
   /** Rows of the document are merged when there are so many; 500 by default. */
-  readonly maxRows?: number | undefined;
+  maxRows: anything<number>(),
   /** They are also merged when all but the largest have so many bytes, and as many as the largest; 1 MiB by default. */
-  readonly maxBytes?: number | undefined;
-}
+  maxBytes: anything<number>(),
+};
+
+/** Options of `HedgerowProvider`. */
+export interface YjsOptions extends OptionsOf<typeof YJS_OPTIONS> {}
 
 /** The events of a provider. */
 export interface YjsEvents {
@@ -73,7 +78,7 @@ export class HedgerowProvider {
 
   constructor(store: StoreSource, name: string, doc: Doc, options: YjsOptions = {}) {
     const call = 'HedgerowProvider';
-    const own = optionsOf(call, options, 'prefix durability maxRows maxBytes');
+    const own = optionsOf(call, options, YJS_OPTIONS);
     const { prefix = 'yjs/', durability, maxRows = 500, maxBytes = 1 << 20 } = own;
     checkNumber(`${call}: maxRows`, maxRows);
     checkNumber(`${call}: maxBytes`, maxBytes);

@@ -10,10 +10,7 @@ export type { KeyRange } from './base/range.js';
 export type { IndexDefinitions } from './core/indexes/index-set.js';
 export { wordsOf } from './core/indexes/words.js';
 export type { Branch } from './engine/branches/branches.js';
-export type {
-  MergePreview,
-  MergeResult,
-} from './engine/branches/merge.js';
+export type { MergePreview, MergeResult } from './engine/branches/merge.js';
 export type { Change } from './engine/read/decode-diff.js';
 export type { Scan } from './engine/read/scan.js';
 export type { Stats } from './engine/read/store-stats.js';

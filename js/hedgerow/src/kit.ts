@@ -6,7 +6,21 @@
 export { checkSignal, ending, until } from './base/abort-signal.js';
 export { sameBytes, toUint8Array } from './base/bytes.js';
 export { notify, report } from './base/call-callback-safely.js';
-export { checkHas, checkNumber, checkPlain, optionsOf } from './base/check-options.js';
+export {
+  anyNumber,
+  anything,
+  checkHas,
+  checkNumber,
+  checkPlain,
+  durabilityCheck,
+  flag,
+  fn,
+  mandatory,
+  type OptionsOf,
+  optionsOf,
+  signalCheck,
+  text,
+} from './base/check-options.js';
 export { part } from './base/dynamic-import.js';
 export { HedgerowError, isRefusal, kindOfError } from './base/errors.js';
 export { hex, unhex } from './base/hex.js';
@@ -45,8 +59,9 @@ export type { Host } from './core/operation-host.js';
 export { REMOTE_BRANCHES, refOfBranch } from './engine/history/branch-name.js';
 export { BRANCH_REF, FORK_REF, REF } from './engine/history/known-segments-and-refs.js';
 export type { ScanOptions } from './engine/read/scan-options.js';
-export type { ImportProgress } from './engine/transfer/import.js';
-export type { ChunkFault, VerifyOptions } from './engine/verify/verify-commit.js';
+export type { ImportProgress } from './engine/transfer/import-options.js';
+export type { ChunkFault } from './engine/verify/verify-commit.js';
+export type { VerifyOptions } from './engine/verify/verify-options.js';
 export type { Watchers } from './engine/watch/watchers.js';
 export { databaseName } from './storage/idb/database-name.js';
 export type {

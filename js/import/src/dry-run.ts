@@ -2,10 +2,11 @@
 
 import type { Store } from 'hedgerow';
 import { Slicer } from 'hedgerow/kit';
+import type { ImportFromOptions } from './import-from-options.js';
 import { RecordReader } from './record-reader.js';
 import { encodeRecords, Failures } from './records-to-rows.js';
 import type { ImportTarget } from './stored-row-converter.js';
-import type { ImportFromOptions, ImportFromProgress, OpenRecords } from './types.js';
+import type { ImportFromProgress, OpenRecords } from './types.js';
 
 /** Ends a transaction that must not take effect. */
 const NOT_MADE = new Error('a dry run writes nothing');

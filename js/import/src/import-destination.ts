@@ -1,7 +1,16 @@
 /** Checks where rows go. */
 
 import type { Store } from 'hedgerow';
-import { HedgerowError, hasCalls, kindOf, memberOf, optionsOf, shownAs } from 'hedgerow/kit';
+import {
+  anything,
+  HedgerowError,
+  hasCalls,
+  kindOf,
+  mandatory,
+  memberOf,
+  optionsOf,
+  shownAs,
+} from 'hedgerow/kit';
 import { checkTextOption } from './text-option.js';
 import type { ImportRange, ImportTable } from './types.js';
 
@@ -14,13 +23,19 @@ export interface ImportDestination {
   readonly key?: ImportRange['key'];
 }
 
+const IMPORT_RANGE = {
+  db: mandatory(anything<Store>()),
+  prefix: mandatory(anything<string>()),
+  key: anything<(key: never, value: never) => string>(),
+};
+
 export function resolveDestination(given: ImportTable | ImportRange): ImportDestination {
   if (hasCalls(memberOf(given, 'op'), 'put') && hasCalls(given, 'source')) {
     const table = given as ImportTable;
     const { db, options } = table.source();
     return { db: db as Store, prefix: (options as { prefix: string }).prefix, table };
   }
-  const range = optionsOf('importFrom', given as ImportRange, 'db prefix key', 'a target');
+  const range = optionsOf('importFrom', given as ImportRange, IMPORT_RANGE, 'a target');
   const { db, prefix, key } = range;
   const refuse = (message: string): never => {
     throw new HedgerowError('invalid-argument', `importFrom${message}`);

@@ -2,8 +2,9 @@
 
 import { EMPTY_ROOT } from 'hedgerow/kit';
 import type { ImportDestination } from './import-destination.js';
+import type { ImportFromOptions } from './import-from-options.js';
 import { KEY, type StoredState } from './import-state-key.js';
-import type { ImportFromOptions, ImportFromResult, RecordSource } from './types.js';
+import type { ImportFromResult, RecordSource } from './types.js';
 
 /** The checked arguments of `importFrom`. */
 export interface ImportJob {

@@ -4,17 +4,13 @@
  */
 import { checkHas, ending, optionsOf } from 'hedgerow/kit';
 import { resolveDestination } from './import-destination.js';
+import { IMPORT_FROM_OPTIONS, type ImportFromOptions } from './import-from-options.js';
 import { buildImportResult, earlierResult, type ImportJob } from './import-job.js';
 import { loadImport } from './on-demand-import-code.js';
 import { checkTextOption } from './text-option.js';
-import type {
-  ImportFromOptions,
-  ImportFromResult,
-  ImportRange,
-  ImportTable,
-  RecordSource,
-} from './types.js';
+import type { ImportFromResult, ImportRange, ImportTable, RecordSource } from './types.js';
 
+export type { ImportFromOptions } from './import-from-options.js';
 export {
   fromDexie,
   fromEntries,
@@ -25,7 +21,6 @@ export {
 export type {
   FailedRecord,
   ImportFromConflict,
-  ImportFromOptions,
   ImportFromProgress,
   ImportFromResult,
   ImportRange,
@@ -34,9 +29,6 @@ export type {
   RecordBatch,
   RecordSource,
 } from './types.js';
-
-const OPTIONS =
-  'map:function verify:boolean skipFailed:boolean again:boolean dryRun:boolean onConflict onProgress signal durability';
 
 /**
  * Imports all records of a source into a table, or under a prefix of a store. It reads them into a branch, batch by
@@ -59,7 +51,7 @@ export async function importFrom(
   target: ImportTable | ImportRange,
   given: ImportFromOptions = {},
 ): Promise<ImportFromResult> {
-  const options = optionsOf('importFrom', given, OPTIONS) as ImportFromOptions;
+  const options = optionsOf('importFrom', given, IMPORT_FROM_OPTIONS);
   checkHas('importFrom', source, 'open', 'a source, such as fromIndexedDB({ database, store })');
   checkTextOption('importFrom', 'the name of a source', source.name);
   const place = resolveDestination(target);

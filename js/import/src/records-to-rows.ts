@@ -3,8 +3,9 @@
 import { checkKey, HedgerowError, isRefusal, kindOfError, Slicer } from 'hedgerow/kit';
 import { describeSourceKey } from './convert-idb-keys.js';
 import { withFiles } from './foreign-values.js';
+import type { ImportFromOptions } from './import-from-options.js';
 import type { ImportedRow, ImportTarget } from './stored-row-converter.js';
-import type { FailedRecord, ImportFromOptions } from './types.js';
+import type { FailedRecord } from './types.js';
 
 /** A row, with the key of its record. */
 export interface RecordRow extends ImportedRow {

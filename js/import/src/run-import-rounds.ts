@@ -5,12 +5,13 @@
 
 import type { Store } from 'hedgerow';
 import { buildKeyRange, HedgerowError, Slicer, sameBytes } from 'hedgerow/kit';
+import type { ImportFromOptions } from './import-from-options.js';
 import { firstState, type ImportState, NOTHING, type StateRow } from './import-state.js';
 import { KEY } from './import-state-key.js';
 import { RecordReader, type SizedBatch } from './record-reader.js';
 import { encodeRecords, Failures, type RecordRow } from './records-to-rows.js';
 import type { ImportTarget } from './stored-row-converter.js';
-import type { ImportFromOptions, OpenRecords } from './types.js';
+import type { OpenRecords } from './types.js';
 
 /** An import must end even if an app writes all the time. */
 const MAX_ROUNDS = 4;

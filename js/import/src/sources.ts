@@ -1,10 +1,24 @@
 /** Makes sources: of object stores of IndexedDB as libraries have them, and of entries of any other place. */
 
-import { HedgerowError, kindOf, optionsOf } from 'hedgerow/kit';
+import {
+  anything,
+  HedgerowError,
+  kindOf,
+  mandatory,
+  type OptionsOf,
+  optionsOf,
+} from 'hedgerow/kit';
 import type { Entries } from './iterable-source.js';
 import { loadImport } from './on-demand-import-code.js';
 import { checkTextOption } from './text-option.js';
 import type { RecordSource } from './types.js';
+
+const name = anything<string>();
+const IDB_NAMES = { database: mandatory(name), store: mandatory(name) };
+const DEXIE_NAMES = { database: mandatory(name), table: mandatory(name) };
+const FORAGE_NAMES = { name, storeName: name };
+const KEYVAL_NAMES = { database: name, store: name };
+const ENTRIES = { name: mandatory(name), entries: mandatory(anything<() => unknown>()) };
 
 const same = (stored: unknown) => stored as never;
 
@@ -28,31 +42,29 @@ function sourceOf<Value, Key>(
 }
 
 /** Makes a source of an object store, in the order of its keys. It neither makes, upgrades nor blocks the database. */
-export function fromIndexedDB<Value = unknown, Key = IDBValidKey>(names: {
-  readonly database: string;
-  readonly store: string;
-}): RecordSource<Value, Key> {
-  const { database, store } = optionsOf('fromIndexedDB', names, 'database store');
+export function fromIndexedDB<Value = unknown, Key = IDBValidKey>(
+  names: OptionsOf<typeof IDB_NAMES>,
+): RecordSource<Value, Key> {
+  const { database, store } = optionsOf('fromIndexedDB', names, IDB_NAMES);
   return sourceOf('fromIndexedDB', { database, store });
 }
 
 /** Makes a source of a table of a Dexie database. */
-export function fromDexie<Value = unknown, Key = IDBValidKey>(names: {
-  readonly database: string;
-  readonly table: string;
-}): RecordSource<Value, Key> {
-  const { database, table } = optionsOf('fromDexie', names, 'database table');
+export function fromDexie<Value = unknown, Key = IDBValidKey>(
+  names: OptionsOf<typeof DEXIE_NAMES>,
+): RecordSource<Value, Key> {
+  const { database, table } = optionsOf('fromDexie', names, DEXIE_NAMES);
   return sourceOf('fromDexie', { database, table });
 }
 
 /** Makes a source of what localForage has stored in IndexedDB, under the names of its `config`. */
 export function fromLocalForage<Value = unknown>(
-  names: { readonly name?: string | undefined; readonly storeName?: string | undefined } = {},
+  names: OptionsOf<typeof FORAGE_NAMES> = {},
 ): RecordSource<Value, string> {
   const { name = 'localforage', storeName = 'keyvaluepairs' } = optionsOf(
     'fromLocalForage',
     names,
-    'name storeName',
+    FORAGE_NAMES,
   );
   return sourceOf('fromLocalForage', { name, storeName }, forageValue<Value>);
 }
@@ -71,12 +83,12 @@ function forageValue<Value>(stored: unknown): Value {
 
 /** Makes a source of what idb-keyval has stored; without names, in its default store. */
 export function fromIdbKeyval<Value = unknown, Key = IDBValidKey>(
-  names: { readonly database?: string | undefined; readonly store?: string | undefined } = {},
+  names: OptionsOf<typeof KEYVAL_NAMES> = {},
 ): RecordSource<Value, Key> {
   const { database = 'keyval-store', store = 'keyval' } = optionsOf(
     'fromIdbKeyval',
     names,
-    'database store',
+    KEYVAL_NAMES,
   );
   return sourceOf('fromIdbKeyval', { database, store });
 }
@@ -89,7 +101,7 @@ export function fromEntries<Value = unknown, Key = string>(given: {
   readonly name: string;
   readonly entries: () => Entries<Value, Key> | PromiseLike<Entries<Value, Key>>;
 }): RecordSource<Value, Key> {
-  const { name, entries } = optionsOf('fromEntries', given, 'name entries');
+  const { name, entries } = optionsOf('fromEntries', given, ENTRIES);
   if (typeof entries !== 'function') {
     const message = `fromEntries: entries must be a function, not ${kindOf(entries)}`;
     throw new HedgerowError('invalid-argument', message);

@@ -83,41 +83,6 @@ export interface FailedRecord {
   readonly pointer?: string;
 }
 
-/** Options of `importFrom`. */
-export interface ImportFromOptions<
-  Value = unknown,
-  Key = IDBValidKey,
-  Input = unknown,
-  Row = unknown,
-> {
-  /**
-   * Makes the row of a record, or a promise of it; for a range, the value. `undefined` leaves the record out. By
-   * default the value is the row. It must depend on its arguments alone, since the check calls it again.
-   */
-  readonly map?:
-    | ((value: Value, key: Key) => Input | undefined | PromiseLike<Input | undefined>)
-    | undefined;
-  /** Reads the source again, and compares each row with the stored one; `true` by default. */
-  readonly verify?: boolean | undefined;
-  /** Leaves out records without a row, and lists them; by default the first one ends the import. */
-  readonly skipFailed?: boolean | undefined;
-  /** Reads an imported source again, and brings in its changes since. */
-  readonly again?: boolean | undefined;
-  /** Reads and maps all records, lists the ones that would fail, and does not write. */
-  readonly dryRun?: boolean | undefined;
-  /**
-   * Returns the row to keep, which must have the same key; `undefined` for no row. By default, rows that both sides
-   * have changed reject the call with `conflict`.
-   */
-  readonly onConflict?:
-    | ((conflict: ImportFromConflict<Row>) => Input | undefined | PromiseLike<Input | undefined>)
-    | undefined;
-  readonly onProgress?: ((progress: ImportFromProgress) => void) | undefined;
-  /** Ends the call with `aborted`. The next call goes on from there. */
-  readonly signal?: AbortSignal | undefined;
-  readonly durability?: 'relaxed' | 'strict' | undefined;
-}
-
 /** The result of an import. */
 export interface ImportFromResult {
   /**

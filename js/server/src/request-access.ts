@@ -1,27 +1,37 @@
 /** Decides which requests are allowed: by tokens, or else by the address they name and the page that sends them. */
-import { HedgerowError, shownAs } from 'hedgerow/kit';
+import {
+  anyNumber,
+  anything,
+  flag,
+  HedgerowError,
+  type OptionsOf,
+  shownAs,
+  text,
+} from 'hedgerow/kit';
 import { type Crypto, HttpRefusal, type HttpRequest } from './node-http.js';
 
-/** Options of `serveRemote`. */
-export interface ServerOptions {
+export const SERVER_OPTIONS = {
   /** A free port by default. */
-  readonly port?: number | undefined;
+  port: anyNumber,
   /** `'127.0.0.1'` by default: only this machine reaches the server. */
-  readonly host?: string | undefined;
+  host: text,
   /** The bearer token for reads and writes. Without any token everybody may do everything. */
-  readonly token?: string | undefined;
+  token: text,
   /** The token for reads only. */
-  readonly readToken?: string | undefined;
+  readToken: text,
   /** The token that also allows deletions. If only other tokens are given, no client may delete. */
-  readonly deleteToken?: string | undefined;
+  deleteToken: text,
   /** Whether reads need no token. */
-  readonly publicReads?: boolean | undefined;
+  publicReads: flag,
   /**
    * The origins of the pages that may use the server; `'*'` for all. By default all if there is a token, which a
    * strange page does not know; otherwise no origin.
    */
-  readonly origin?: string | readonly string[] | undefined;
-}
+  origin: anything<string | readonly string[]>(),
+};
+
+/** Options of `serveRemote`. */
+export interface ServerOptions extends OptionsOf<typeof SERVER_OPTIONS> {}
 
 /** The right that a method needs: each right includes the ones before it. */
 const [READ, WRITE, DELETE] = [1, 2, 3];

@@ -25,7 +25,7 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from './node-http.js';
-import { RequestAccess, type ServerOptions } from './request-access.js';
+import { RequestAccess, SERVER_OPTIONS, type ServerOptions } from './request-access.js';
 
 export type { ServerOptions } from './request-access.js';
 
@@ -209,11 +209,7 @@ export async function serveRemote(
   remote: Remote,
   options: ServerOptions = {},
 ): Promise<RemoteServer> {
-  const given = optionsOf(
-    'serveRemote',
-    options,
-    'port:number host:string token:string readToken:string deleteToken:string publicReads:boolean origin',
-  );
+  const given = optionsOf('serveRemote', options, SERVER_OPTIONS);
   const { port = 0, host = '127.0.0.1' } = given;
   if (!(Number.isInteger(port) && port >= 0 && port < 65_536)) {
     throw new HedgerowError('invalid-argument', 'serveRemote: port is from 0 to 65535');

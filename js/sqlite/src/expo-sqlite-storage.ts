@@ -1,20 +1,22 @@
 /** Stores over any version of expo-sqlite. */
 
 import type { Storage } from 'hedgerow';
-import { HedgerowError, optionsOf } from 'hedgerow/kit';
+import { anything, HedgerowError, type OptionsOf, optionsOf } from 'hedgerow/kit';
 import { type ExpoSqlite, expoConnection } from './expo-sqlite-driver.js';
 import { locksOfPlace } from './single-process-locks.js';
 import { sqlStorage } from './sql-storage.js';
 
-/** The place of stores. */
-export interface ExpoSqliteOptions {
+const EXPO_SQLITE_OPTIONS = {
   /** The start of the names of the files; `'hedgerow'` by default. */
-  readonly name?: string | undefined;
+  name: anything<string>(),
   /** The folder of the files, as expo-sqlite takes it; by default its own `defaultDatabaseDirectory`. */
-  readonly directory?: string | undefined;
+  directory: anything<string>(),
   /** Encrypts the files; expo-sqlite must be built with SQLCipher. */
-  readonly encryptionKey?: string | undefined;
-}
+  encryptionKey: anything<string>(),
+};
+
+/** The place of stores. */
+export interface ExpoSqliteOptions extends OptionsOf<typeof EXPO_SQLITE_OPTIONS> {}
 
 /** Makes the storage over a version of the package. */
 export function expoSqliteStorage(expoSqlite: ExpoSqlite, options: ExpoSqliteOptions): Storage {
@@ -22,7 +24,7 @@ export function expoSqliteStorage(expoSqlite: ExpoSqlite, options: ExpoSqliteOpt
     name = 'hedgerow',
     directory,
     encryptionKey,
-  } = optionsOf('expoSqlite', options, 'name directory encryptionKey');
+  } = optionsOf('expoSqlite', options, EXPO_SQLITE_OPTIONS);
   if ([name, directory ?? '', encryptionKey ?? ''].some((text) => typeof text !== 'string')) {
     throw new HedgerowError('invalid-argument', 'expoSqlite: name, directory and key are strings');
   }

@@ -1,7 +1,7 @@
 /** `@hedgerow/sqlite`: stores in SQLite on servers, in scripts and in tests. */
 
 import type { Storage } from 'hedgerow';
-import { HedgerowError, optionsOf } from 'hedgerow/kit';
+import { anything, HedgerowError, mandatory, type OptionsOf, optionsOf } from 'hedgerow/kit';
 import { type BetterSqlite3, betterSqlite3 } from './better-sqlite3.js';
 import { ProcessLocks } from './cross-process-locks.js';
 import type { SqlConnection } from './driver.js';
@@ -14,15 +14,17 @@ export type SqliteDriver = 'better-sqlite3' | 'node:sqlite';
 /** The drivers, in the order of the tries. */
 const DRIVERS: readonly SqliteDriver[] = ['better-sqlite3', 'node:sqlite'];
 
-/** The place of stores. */
-export interface SqliteOptions {
+const SQLITE_OPTIONS = {
   /** The folder of the files, which is made if it is missing. */
-  readonly location: string;
+  location: mandatory(anything<string>()),
   /** The start of the names of the files; `'hedgerow'` by default. */
-  readonly name?: string | undefined;
+  name: anything<string>(),
   /** The driver; by default `better-sqlite3` if it is installed and loads, else `node:sqlite`. */
-  readonly driver?: SqliteDriver | undefined;
-}
+  driver: anything<SqliteDriver>(),
+};
+
+/** The place of stores. */
+export interface SqliteOptions extends OptionsOf<typeof SQLITE_OPTIONS> {}
 
 // The used parts of Node: the package is compiled without Node's types, since it also runs elsewhere.
 interface Fs {
@@ -50,11 +52,7 @@ const locksOf = new Map<string, ProcessLocks>();
  * folder must be on a local disk, and all processes must use the same driver.
  */
 export function sqlite(options: SqliteOptions): Storage {
-  const {
-    location,
-    name = 'hedgerow',
-    driver,
-  } = optionsOf('sqlite', options, 'location name driver');
+  const { location, name = 'hedgerow', driver } = optionsOf('sqlite', options, SQLITE_OPTIONS);
   const { process } = globalThis as { process?: Process };
   if (typeof process?.getBuiltinModule !== 'function') {
     throw new HedgerowError('unavailable/storage', '@hedgerow/sqlite needs Node 20.19 or newer');

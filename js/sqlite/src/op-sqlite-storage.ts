@@ -1,20 +1,22 @@
 /** Stores over any version of op-sqlite. */
 
 import type { Storage } from 'hedgerow';
-import { HedgerowError, optionsOf } from 'hedgerow/kit';
+import { anything, HedgerowError, type OptionsOf, optionsOf } from 'hedgerow/kit';
 import { type OpOpenOptions, type OpSqlite, opConnection } from './op-sqlite-driver.js';
 import { locksOfPlace } from './single-process-locks.js';
 import { sqlStorage } from './sql-storage.js';
 
-/** The place of stores. */
-export interface OpSqliteOptions {
+const OP_SQLITE_OPTIONS = {
   /** The start of the names of the files; `'hedgerow'` by default. */
-  readonly name?: string | undefined;
+  name: anything<string>(),
   /** The folder of the files, as op-sqlite takes it, with its own default. */
-  readonly location?: string | undefined;
+  location: anything<string>(),
   /** Encrypts the files; op-sqlite must be built with SQLCipher or libsql. */
-  readonly encryptionKey?: string | undefined;
-}
+  encryptionKey: anything<string>(),
+};
+
+/** The place of stores. */
+export interface OpSqliteOptions extends OptionsOf<typeof OP_SQLITE_OPTIONS> {}
 
 /** Makes the storage over a version of the package. */
 export function opSqliteStorage(opSqlite: OpSqlite, options: OpSqliteOptions): Storage {
@@ -22,7 +24,7 @@ export function opSqliteStorage(opSqlite: OpSqlite, options: OpSqliteOptions): S
     name = 'hedgerow',
     location,
     encryptionKey,
-  } = optionsOf('opSqlite', options, 'name location encryptionKey');
+  } = optionsOf('opSqlite', options, OP_SQLITE_OPTIONS);
   if ([name, location ?? '', encryptionKey ?? ''].some((text) => typeof text !== 'string')) {
     throw new HedgerowError('invalid-argument', 'opSqlite: name, location and key are strings');
   }

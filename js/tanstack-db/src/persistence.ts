@@ -1,23 +1,33 @@
 /** `hedgerowPersistence`: a store as the persistence of collections with another source of rows. */
 
 import type { Store } from 'hedgerow';
-import { checkHas, checkKey, HedgerowError, optionsOf, shownAs } from 'hedgerow/kit';
+import {
+  anything,
+  checkHas,
+  checkKey,
+  HedgerowError,
+  type OptionsOf,
+  optionsOf,
+  shownAs,
+} from 'hedgerow/kit';
 import { Adapter, type PersistenceSettings } from './persistence-adapter.js';
 import { Coordinator } from './persistence-coordinator.js';
 import type { HedgerowPersistence } from './persistence-types.js';
 
-/** Options of `hedgerowPersistence`. */
-export interface HedgerowPersistenceOptions {
+const PERSISTENCE_OPTIONS = {
   /** The prefix of the keys of all persisted collections; `'tanstack-db/'` by default. */
-  readonly prefix?: string | undefined;
+  prefix: anything<string>(),
   /**
    * The treatment of rows that were written with another `schemaVersion`: `'reset'` drops them, `'error'` rejects. By
    * default, rows of a synchronised collection are dropped, since they come again; other rows are an error.
    */
-  readonly schemaMismatch?: 'reset' | 'error' | undefined;
+  schemaMismatch: anything<'reset' | 'error'>(),
   /** The number of transactions that are kept of each collection, for tabs that have missed some; 1,000 by default. */
-  readonly keptTransactions?: number | undefined;
-}
+  keptTransactions: anything<number>(),
+};
+
+/** Options of `hedgerowPersistence`. */
+export interface HedgerowPersistenceOptions extends OptionsOf<typeof PERSISTENCE_OPTIONS> {}
 
 const KEPT = 1_000;
 
@@ -27,7 +37,7 @@ export function hedgerowPersistence(
   options: HedgerowPersistenceOptions = {},
 ): HedgerowPersistence {
   checkHas('hedgerowPersistence', db, 'transaction', 'a store, or a branch of one');
-  const given = optionsOf('hedgerowPersistence', options, 'prefix schemaMismatch keptTransactions');
+  const given = optionsOf('hedgerowPersistence', options, PERSISTENCE_OPTIONS);
   const { prefix = 'tanstack-db/', schemaMismatch, keptTransactions: kept = KEPT } = given;
   checkKey(prefix, 'prefix');
   if (schemaMismatch !== undefined && schemaMismatch !== 'reset' && schemaMismatch !== 'error') {

@@ -1,72 +1,119 @@
-/** Checks all options and ranges of callers. A member has the same kind in every call that takes it. */
+/**
+ * Checks all options and ranges of callers. Each call has one record of checks next to it, from which the type of its
+ * options is inferred. The members of the record have the comments that editors show.
+ */
 import { HedgerowError } from './errors.js';
+import type { MembersOf } from './exhaustive-members-type.js';
 import { hasCalls, isPlain, kindOf, shownAs } from './runtime-type-checks.js';
 
-/** The check of a member, and the words for the expected value in its message. */
-type Kind = readonly [is: (value: never) => unknown, what: string];
+/**
+ * The check of an option, and the words for the expected value in its message. The third member is never set: it only
+ * carries the type of the option.
+ */
+export type OptionCheck<T> = readonly [is: (value: never) => unknown, expected: string, type?: T];
 
-const ofType = (type: string): Kind => [(value) => typeof value === type, `a ${type}`];
-const oneOf = (one: string, other: string): Kind => [
-  (value) => value === one || value === other,
-  `${one} or ${other}`,
-];
-const number = (is: (value: number) => boolean, what: string): Kind => [
-  (value) => typeof value === 'number' && is(value),
-  what,
-];
-// Infinity passes: `Infinity % 1` is NaN.
-const countFrom = (low: number): Kind =>
-  number((value) => value >= low && !(value % 1), `a whole number from ${low} on`);
+/** The check of an option that callers must give. Only the type says so: the call itself refuses its absence. */
+export type MandatoryCheck<T> = OptionCheck<T> & { readonly isMandatory: true };
 
-/** The number of a row: the count of rows before it. */
-const NUMBER = countFrom(0);
-const PLAIN: Kind = [isPlain, 'a plain object'];
-const STORAGE: Kind = [
-  (value: { open?: unknown }) => typeof value.open === 'function',
-  'such as idb()',
-];
-/** The kind of members that only their call can check. */
-const ANY: Kind = [() => true, ''];
+/** The checks of all options of a call, by name. */
+export type OptionChecks = Readonly<Record<string, OptionCheck<unknown>>>;
 
-const KINDS: Readonly<Record<string, Kind>> = {
-  signal: [
-    (value: AbortSignal) => typeof value.aborted === 'boolean' && value.addEventListener,
-    'an AbortSignal',
-  ],
-  durability: oneOf('relaxed', 'strict'),
-  format: oneOf('ndjson', 'json'),
-  offset: NUMBER,
-  limit: countFrom(0),
-  commitEvery: countFrom(1),
-  sliceMs: number((ms) => ms > 0 && ms < Number.POSITIVE_INFINITY, 'above 0, and finite'),
-  cacheBytes: number((bytes) => bytes >= 0 && bytes < 2 ** 31, 'below 2 GiB'),
-  index: ofType('string'),
-  storage: STORAGE,
-  fallback: STORAGE,
-  encryption: [
-    (value: { over?: unknown }) => typeof value.over === 'function',
-    'of hedgerow/encryption',
-  ],
-  indexes: PLAIN,
-  // `open` passes the tables of `table()` to their own code, not here.
-  tables: [() => 0, 'made by table()'],
-  sums: PLAIN,
-  advanced: PLAIN,
-  link: PLAIN,
+type CheckedType<Check> = Check extends OptionCheck<infer T> ? T : never;
+
+/** The options that a record of checks describes. */
+export type OptionsOf<Checks extends OptionChecks> = {
+  readonly [Name in keyof Checks as Checks[Name] extends MandatoryCheck<unknown> ? never : Name]?:
+    | CheckedType<Checks[Name]>
+    | undefined;
+} & {
+  readonly [Name in keyof Checks as Checks[Name] extends MandatoryCheck<unknown>
+    ? Name
+    : never]: CheckedType<Checks[Name]>;
 };
 
-/** Returns the kind of a member. A type in a list of names, as in `url:string`, counts for that call only. */
-function kindOfMember(name: string, type: string | undefined): Kind {
-  if (type !== undefined) return ofType(type);
-  if (/^on[A-Z]/.test(name)) return ofType('function');
-  if (
-    /^(reverse|initial|wait|mustExist|exclusive|salvage|checkIndexes|dropOtherIndexes|nulls)$/.test(
-      name,
-    )
-  )
-    return ofType('boolean');
-  return KINDS[name] ?? ANY;
+type Member<Options, Name> = Options extends unknown
+  ? Name extends keyof Options
+    ? Exclude<Options[Name], undefined>
+    : never
+  : never;
+
+/**
+ * A record with a check for each member of `Options`, which takes all values of its type, and with no other check. A
+ * type of options that is written by hand agrees with its record, or the call that checks them does not compile.
+ */
+export type ChecksFor<Options, Checks> = {
+  readonly [Name in MembersOf<Options> | keyof Checks]: Name extends MembersOf<Options>
+    ? Name extends keyof Checks
+      ? Member<Options, Name> extends CheckedType<Checks[Name]>
+        ? unknown
+        : OptionCheck<Member<Options, Name>>
+      : OptionCheck<Member<Options, Name>>
+    : never;
+};
+
+// A bundler drops unused results of functions that are marked as free of side effects.
+
+function ofType(type: string): OptionCheck<never> {
+  return [(value) => typeof value === type, `a ${type}`];
 }
+
+/** Makes the check of a whole number. Infinity passes: `Infinity % 1` is NaN. */
+export function countFrom(low: number): OptionCheck<number> {
+  return [
+    (value: unknown) => typeof value === 'number' && value >= low && !(value % 1),
+    `a whole number from ${low} on`,
+  ];
+}
+
+const FUNCTION = ofType('function');
+const PLAIN: OptionCheck<never> = [isPlain, 'a plain object'];
+const ANYTHING: OptionCheck<never> = [() => true, ''];
+
+export const flag: OptionCheck<boolean> = ofType('boolean');
+export const text: OptionCheck<string> = ofType('string');
+export const anyNumber: OptionCheck<number> = ofType('number');
+/** Also the number of a row: the count of rows before it. */
+export const count = countFrom(0);
+/** Milliseconds of a slice. */
+export const sliceLength: OptionCheck<number> = [
+  (ms: unknown) => typeof ms === 'number' && ms > 0 && ms < Number.POSITIVE_INFINITY,
+  'above 0, and finite',
+];
+export const signalCheck: OptionCheck<AbortSignal> = [
+  (value: AbortSignal) => typeof value.aborted === 'boolean' && value.addEventListener,
+  'an AbortSignal',
+];
+
+/** A function; its arguments and its result are checked where it is called. */
+export function fn<F extends (...args: never) => unknown>(): OptionCheck<F> {
+  return FUNCTION;
+}
+
+/** A plain object, whose members the call checks. */
+export function plain<T extends object>(): OptionCheck<T> {
+  return PLAIN;
+}
+
+/** A value that only the call can check. */
+export function anything<T>(): OptionCheck<T> {
+  return ANYTHING;
+}
+
+/** One of a few texts. */
+export function choice<Value extends string>(...values: Value[]): OptionCheck<Value> {
+  return [(value) => values.includes(value), values.join(' or ')];
+}
+
+export const durabilityCheck = choice('relaxed', 'strict');
+
+/** The same check, of an option that callers must give. */
+export function mandatory<T>(check: OptionCheck<T>): MandatoryCheck<T> {
+  return check as MandatoryCheck<T>;
+}
+
+/** The options of a call that only a signal ends. */
+export const SIGNAL_OPTIONS = { signal: signalCheck };
+export type SignalOptions = OptionsOf<typeof SIGNAL_OPTIONS>;
 
 /** `T` with members that are never `undefined`. */
 export type DefinedMembers<T> = { readonly [Name in keyof T]: Exclude<T[Name], undefined> };
@@ -80,41 +127,29 @@ export function checkPlain(call: string, given: unknown, what = 'options'): void
   if (!isPlain(given)) refuse(`${call} takes ${what} in a plain object, not ${kindOf(given)}`);
 }
 
-/** The kinds of the members, for each list of names. */
-const lists = new Map<string, Map<string, Kind>>();
-
 /**
- * Returns the members of `given` that are not `undefined`, each read once. Throws `invalid-argument` unless all are
- * among `names` and of their kinds. A member that no other call has gets its type in its name: `url:string`.
+ * Returns the members of `given` that are not `undefined`, each read once. Throws `invalid-argument` unless `checks` has
+ * all of them, and takes their values.
  */
-export function optionsOf<T extends object>(
+export function optionsOf<Options extends object, Checks extends OptionChecks>(
   call: string,
-  given: T,
-  names: string,
+  given: Options,
+  checks: Checks & ChecksFor<Options, Checks>,
   what = 'options',
-): DefinedMembers<T> {
+): DefinedMembers<Options> {
   checkPlain(call, given, what);
-  let kinds = lists.get(names);
-  if (kinds === undefined) {
-    kinds = new Map();
-    for (const one of names.split(' ')) {
-      const [name = '', type] = one.split(':');
-      kinds.set(name, kindOfMember(name, type));
-    }
-    lists.set(names, kinds);
-  }
   const found: Record<string, unknown> = {};
   let at = what;
   try {
     for (const name of Object.keys(given)) {
       at = name;
-      const value = given[name as keyof T];
+      const value = given[name as keyof Options];
       if (value === undefined) continue;
-      const kind = kinds.get(name);
-      if (kind === undefined) {
-        refuse(`${call} takes no ${name}, but ${[...kinds.keys()].join(' ')}`);
+      const check = Object.hasOwn(checks, name) ? (checks as OptionChecks)[name] : undefined;
+      if (check === undefined) {
+        refuse(`${call} takes no ${name}, but ${Object.keys(checks).join(' ')}`);
       }
-      const [is, expected] = kind;
+      const [is, expected] = check;
       if (!is(value as never)) {
         refuse(`${call}: ${name} must be ${expected}, not ${shownAs(value)}`);
       }
@@ -124,7 +159,7 @@ export function optionsOf<T extends object>(
     if (cause instanceof HedgerowError) throw cause;
     refuse(`${call}: ${at} cannot be read`, cause);
   }
-  return found as DefinedMembers<T>;
+  return found as DefinedMembers<Options>;
 }
 
 /** Throws `invalid-argument` unless `value` has the functions `names`, which the promise of a store lacks. */
@@ -134,7 +169,7 @@ export function checkHas(call: string, value: unknown, names: string, what: stri
 
 /** Throws `invalid-argument` unless `value` can be the number of a row. */
 export function checkNumber(call: string, value: unknown): asserts value is number {
-  const [is, expected] = NUMBER;
+  const [is, expected] = count;
   if (!is(value as never)) refuse(`${call} takes ${expected}, not ${shownAs(value)}`);
 }
 
@@ -144,20 +179,17 @@ export function checkStoreName(name: unknown): void {
   refuse(`the name of a store is well-formed text, not ${kindOf(name)}`);
 }
 
-/** The members of ranges, for the calls that take them. */
-const KEYS = 'prefix gt gte lt lte';
-const ENTRIES = `${KEYS} index equals`;
-const WAITING = `${ENTRIES} wait`;
-const COUNTED = `${WAITING} signal`;
-export const RANGE = {
-  keys: KEYS,
-  signal: `${KEYS} signal`,
-  entries: ENTRIES,
-  waiting: WAITING,
-  counted: COUNTED,
-  ordered: `${COUNTED} reverse`,
-  scanned: `${COUNTED} reverse after offset limit`,
-} as const;
+/** The checks of the bounds of a range of rows. Their type is `KeyRange`: a bound that is `undefined` is refused. */
+export const KEY_RANGE = {
+  prefix: anything<unknown>(),
+  gt: anything<unknown>(),
+  gte: anything<unknown>(),
+  lt: anything<unknown>(),
+  lte: anything<unknown>(),
+};
+
+/** The checks of a range of rows, or of an index. */
+export const ENTRY_RANGE = { ...KEY_RANGE, index: text, equals: anything<unknown>() };
 
 /** Names of members that narrow a range. */
 const BOUND = /^(prefix|[gl]te?|equals|index)$/;
@@ -166,12 +198,12 @@ const BOUND = /^(prefix|[gl]te?|equals|index)$/;
  * Checks a range as `optionsOf` checks options. Refuses an `undefined` bound, and an empty prefix: a forgotten variable
  * must not select all rows.
  */
-export function checkRangeOptions<T extends object>(
+export function checkRangeOptions<Options extends object, Checks extends OptionChecks>(
   call: string,
-  given: T,
-  names: (typeof RANGE)[keyof typeof RANGE],
-): DefinedMembers<T> {
-  const range = optionsOf(call, given, names, 'a range');
+  given: Options,
+  checks: Checks & ChecksFor<Options, Checks>,
+): DefinedMembers<Options> {
+  const range = optionsOf<Options, Checks>(call, given, checks, 'a range');
   for (const name of Object.keys(given)) {
     if (BOUND.test(name) && !(name in range)) refuse(`${call}: ${name} is undefined: leave it out`);
   }

@@ -1,6 +1,6 @@
 /** Ranges of keys, and their encoding for the core. */
 import * as ReadFlag from './abi/read-flag.js';
-import { checkRangeOptions, RANGE } from './check-options.js';
+import { checkRangeOptions, ENTRY_RANGE, flag, type OptionsOf } from './check-options.js';
 import { HedgerowError } from './errors.js';
 import type { Exactly } from './exhaustive-members-type.js';
 import { checkKey, compareKeys } from './key.js';
@@ -120,10 +120,14 @@ export function isRange(keys: unknown): boolean {
   return isPlain(keys) && !isList(keys);
 }
 
+const DELETED_RANGE = { ...ENTRY_RANGE, wait: flag };
+
 /** Checks a range to delete. Refuses a range without a bound, which would delete all rows by mistake. */
 export function deletedRange<Range extends object>(call: string, range: Range): Range {
-  const wanted = checkRangeOptions(call, range, RANGE.waiting);
-  if (Object.keys(wanted).some((name) => /^(prefix|[gl]te?|equals)$/.test(name))) return wanted;
+  const given: OptionsOf<typeof DELETED_RANGE> = range;
+  const wanted = checkRangeOptions(call, given, DELETED_RANGE);
+  const hasBound = Object.keys(wanted).some((name) => /^(prefix|[gl]te?|equals)$/.test(name));
+  if (hasBound) return wanted as object as Range;
   throw new HedgerowError(
     'invalid-argument',
     `${call}: the range has no bound; clear() deletes all`,

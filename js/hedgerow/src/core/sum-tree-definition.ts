@@ -1,6 +1,6 @@
 /** Definitions of sum trees that follow rows: their check, and their text for the core. */
 
-import { optionsOf } from '../base/check-options.js';
+import { anything, mandatory, type OptionsOf, optionsOf } from '../base/check-options.js';
 import { HedgerowError } from '../base/errors.js';
 import { parsePointer } from '../base/json-pointer.js';
 import { LONE_SURROGATE } from '../base/key.js';
@@ -8,17 +8,19 @@ import { MAX_SUM_DEFINITION_BYTES } from '../base/limits.js';
 import { shownAs } from '../base/runtime-type-checks.js';
 import { checkTreeName } from './check-sum-tree-name.js';
 
-/** The definition of a sum tree that follows rows: how it makes a leaf of each row. */
-export interface SumDefinition {
+const SUM_DEFINITION = {
   /** JSON pointer to the key of the leaf, a text or a number; by default the key of the row. */
-  readonly key?: string | undefined;
+  key: anything<string>(),
   /** JSON pointer to the sum: a whole number, or a string of its digits. */
-  readonly sum: string;
+  sum: mandatory(anything<string>()),
   /** JSON pointer to the value, which the tree keeps as JSON text; by default the whole row. */
-  readonly value?: string | undefined;
+  value: anything<string>(),
   /** Only rows whose keys start with this. */
-  readonly prefix?: string | undefined;
-}
+  prefix: anything<string>(),
+};
+
+/** The definition of a sum tree that follows rows: how it makes a leaf of each row. */
+export interface SumDefinition extends OptionsOf<typeof SUM_DEFINITION> {}
 
 /** Definitions, by the names that `sumTree` takes. */
 export type SumDefinitions = Readonly<Record<string, SumDefinition>>;
@@ -47,7 +49,7 @@ export function nameBytes(name: string): Uint8Array {
 export function definitionTexts(definitions: SumDefinitions): Map<string, string> {
   const texts = Object.entries(definitions).map(([name, definition]): [string, string] => {
     nameBytes(name);
-    const { prefix = '' } = optionsOf(`the sum tree ${name}`, definition, 'key sum value prefix');
+    const { prefix = '' } = optionsOf(`the sum tree ${name}`, definition, SUM_DEFINITION);
     if (typeof prefix !== 'string') {
       throw new HedgerowError('invalid-argument', `the sum tree ${name}: its prefix is no string`);
     }

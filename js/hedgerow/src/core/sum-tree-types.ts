@@ -1,5 +1,4 @@
 /** The types that sum trees take and return. */
-import type { Durability } from '../storage/segment-store.js';
 
 /** The root of a sum tree, which is all that a verifier needs. */
 export interface SumRoot {
@@ -35,23 +34,6 @@ export interface SumChange {
   readonly after?: SumLeaf;
 }
 
-/** Options of a change of a sum tree. */
-export interface SumChangeOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly durability?: Durability | undefined;
-}
-
-/** Options of a put of leaves. */
-export interface SumPutOptions<Row = SumItem> extends SumChangeOptions {
-  /** JSON pointers to key, sum and value, as in a definition, for rows that are not `SumItem`s. */
-  readonly key?: string | undefined;
-  readonly sum?: string | undefined;
-  readonly value?: string | undefined;
-  readonly onProgress?: ((progress: { readonly leaves: number }) => void) | undefined;
-  /** Never set: it only carries the type of a row. */
-  readonly row?: Row;
-}
-
 /** The result of a change. */
 export interface SumResult {
   readonly root: SumRoot;
@@ -60,11 +42,4 @@ export interface SumResult {
   readonly ms: number;
   readonly slices: number;
   readonly longestSliceMs: number;
-}
-
-/** Options of a scan of leaves. */
-export interface SumScanOptions {
-  /** The first key, whether or not it exists. */
-  readonly from?: SumKey | undefined;
-  readonly signal?: AbortSignal | undefined;
 }

@@ -3,7 +3,7 @@
  * store. An unchanged row stays the same object, and an unchanged list the same array. Rows in memory are there at
  * once.
  */
-import { checkRangeOptions, RANGE } from '../base/check-options.js';
+import { checkRangeOptions, ENTRY_RANGE } from '../base/check-options.js';
 import type { SecondaryKey } from '../core/indexes/index-entries.js';
 import { CountFollower } from './count-follower.js';
 import { LiveView } from './live-view.js';
@@ -131,7 +131,7 @@ export function liveCount(query: Query<unknown>, range: LiveCountRange = {}): Li
   const make = (before: Before, query: Query<unknown>, range: LiveCountRange = {}) => {
     const source = sourceOf<unknown>(
       query,
-      checkRangeOptions('liveCount', range, RANGE.entries),
+      checkRangeOptions('liveCount', range, ENTRY_RANGE),
       entryOf,
     );
     const follow = findRemoteFollow(source);

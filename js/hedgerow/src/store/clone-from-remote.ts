@@ -11,7 +11,7 @@ import type { LazySegments } from '../sync/lazy/lazy-segments.js';
 import type { LazyRemote } from '../sync/lazy/open-lazy.js';
 import type { BucketTransport } from '../sync/link/bucket.js';
 import type { BucketConnection } from '../sync/link/bucket-connection.js';
-import type { PullOptions } from '../sync/link/connection-state.js';
+import { PULL_OPTIONS, type PullOptions } from '../sync/link/connection-state.js';
 import type { SyncProgress } from '../sync/link/link-context.js';
 import { originOf } from '../sync/link/link-ref-names.js';
 import { checkedRemote } from '../sync/remote/checked-remote.js';
@@ -55,7 +55,7 @@ export async function cloneStore<Db extends CloneTarget>(
     throw new HedgerowError('invalid-argument', 'clone takes bucket(remote), of hedgerow/sync');
   }
   const lazy = mode === 'lazy' ? await lazyOpening(opening) : undefined;
-  const job = optionsOf('clone', { signal, onProgress }, 'signal onProgress');
+  const job = optionsOf('clone', { signal, onProgress }, PULL_OPTIONS);
   const { remote } = transport;
   checkedRemote('clone', remote);
   checkPlain('bucket', transport.options);

@@ -1,13 +1,22 @@
 /** The parts of a handle that its namespaces use, such as `db.branches`. */
 
 import { checkSignal } from '../base/abort-signal.js';
-import { type DefinedMembers, optionsOf } from '../base/check-options.js';
+import {
+  type ChecksFor,
+  type DefinedMembers,
+  type OptionChecks,
+  optionsOf,
+} from '../base/check-options.js';
 import type { CollectionScheduler } from '../engine/collect/collection-scheduler.js';
 import type { BranchHead } from '../engine/history/branch-head.js';
 import type { ReadContext } from '../engine/read/context.js';
 import type { UnfinishedChanges } from '../engine/read/unfinished-changes.js';
-import type { CommitOptions, CommitResult, TransactionOptions } from '../engine/transaction/run.js';
+import type { CommitResult } from '../engine/transaction/run.js';
 import type { Transaction } from '../engine/transaction/transaction.js';
+import type {
+  CommitOptions,
+  TransactionOptions,
+} from '../engine/transaction/transaction-options.js';
 import type { Watchers } from '../engine/watch/watchers.js';
 import type { SingleEdits } from '../engine/write/single-edits.js';
 import type { Flusher } from '../engine/write/writer.js';
@@ -46,13 +55,13 @@ export interface HandleAccess<Db = unknown> {
 }
 
 /** Checks the options of a change. */
-export function jobOf<Options extends TransactionOptions>(
+export function jobOf<Options extends TransactionOptions, Checks extends OptionChecks>(
   { durability }: Pick<HandleAccess, 'durability'>,
   call: string,
   options: Options,
-  names = '',
+  checks: Checks & ChecksFor<Options, Checks>,
 ): Job<Options> {
-  const job = optionsOf(call, options, `${names} signal durability`.trim());
+  const job = optionsOf<Options, Checks>(call, options, checks);
   checkSignal(job.signal);
   return { durability, ...job };
 }

@@ -1,7 +1,18 @@
 /** Opens a store: the core, the storage, and the messages of other handles. */
 
 import { notify } from '../base/call-callback-safely.js';
-import { checkStoreName, type DefinedMembers, optionsOf } from '../base/check-options.js';
+import {
+  checkStoreName,
+  type DefinedMembers,
+  durabilityCheck,
+  flag,
+  fn,
+  type OptionCheck,
+  type OptionsOf,
+  optionsOf,
+  plain,
+  sliceLength,
+} from '../base/check-options.js';
 import { HedgerowError } from '../base/errors.js';
 import { Engine } from '../core/engine.js';
 import { loadWords } from '../core/indexes/index-entries.js';
@@ -14,7 +25,8 @@ import { SharedStore } from '../engine/history/state-shared-by-branches.js';
 import { loadSums } from '../engine/sums/sum-tree.js';
 import type { BuilderOptions, IndexProgress } from '../engine/write/background-index-builder.js';
 import { idb } from '../storage/idb/idb.js';
-import type { Durability, Encryption, Storage } from '../storage/segment-store.js';
+import { encryptionCheck, storageCheck } from '../storage/place-options.js';
+import type { Durability, Storage } from '../storage/segment-store.js';
 import { Pins, prefixOf } from '../storage/tabs/pins.js';
 import type { TabMessages } from '../storage/tabs/tab-messages.js';
 import { WriterQueue } from '../storage/tabs/writer-queue.js';
@@ -24,65 +36,77 @@ import { HealthTracker } from './storage-health-tracker.js';
 /** Options for building the indexes of a handle. */
 export type IndexBuildOptions = Pick<BuilderOptions, 'alone' | 'onProgress'>;
 
-/** Options of `open` for experts. */
-export interface AdvancedOptions {
+const cacheSize: OptionCheck<number> = [
+  (bytes: unknown) => typeof bytes === 'number' && bytes >= 0 && bytes < 2 ** 31,
+  'below 2 GiB',
+];
+const TABLES: OptionCheck<never> = [() => false, 'made by table()'];
+
+const ADVANCED_OPTIONS = {
   /** Whether to fail with `not-found/store` if the store does not exist, instead of creating it. */
-  readonly mustExist?: boolean | undefined;
+  mustExist: flag,
   /**
    * Drops indexes that `indexes` does not name, once for each branch: when it is opened, switched to, reset or
    * repaired. An index that another tab makes later stays. To drop all indexes, open with `indexes: {}`.
    */
-  readonly dropOtherIndexes?: boolean | undefined;
+  dropOtherIndexes: flag,
   /** Called as indexes are built. */
-  readonly onIndexProgress?: ((progress: IndexProgress) => void) | undefined;
+  onIndexProgress: fn<(progress: IndexProgress) => void>(),
   /**
    * Sum trees by name that follow rows. Every commit of rows updates them, on every branch, and is refused if a row
    * breaks their rule; it makes a missing tree from all rows. Other trees that follow rows are dropped, with their
    * rules; without this option, a branch keeps its trees.
    */
-  readonly sums?: SumDefinitions | undefined;
+  sums: plain<SumDefinitions>(),
   /**
    * The storage to use if `storage` cannot store anything, such as `memory()` where a browser denies IndexedDB
    * (`unsupported`). It is not used where rows may exist that cannot be read now. If it is used, `health.get()` has the
    * `cause`, and `health.subscribe` passes it.
    */
-  readonly fallback?: Storage | undefined;
+  fallback: storageCheck,
   /** Milliseconds that a slice of work may hold the thread; 8 by default. */
-  readonly sliceMs?: number | undefined;
+  sliceMs: sliceLength,
   /**
    * The number of bytes read from storage that are kept in memory. By default all stores of a page that do not set it
    * share 64 MiB, or 16 MiB for each GiB of the device's memory where that is less.
    */
-  readonly cacheBytes?: number | undefined;
+  cacheBytes: cacheSize,
   /**
    * Called at most once, when the open store is found to be deleted, in this tab or another, or by the browser. From
    * then on all calls of its handles, branches and snapshots fail with `closed`, also reads of rows in memory, and
    * watches end with this error.
    */
-  readonly onDeleted?: (() => void) | undefined;
-}
+  onDeleted: fn<() => void>(),
+};
 
-/** Options of `open`. */
-export interface OpenOptions {
+/** Options of `open` for experts. */
+export interface AdvancedOptions extends OptionsOf<typeof ADVANCED_OPTIONS> {}
+
+const OPEN_OPTIONS = {
   /**
    * Indexes by the names under which this handle reads them. Opening a branch begins to build the indexes that it
    * lacks, alongside other work; a scan of an unfinished index waits. A stored index with the same definition is ready
    * at once, whatever its name was. Other indexes are kept, and every write keeps them up to date.
    */
-  readonly indexes?: IndexDefinitions | undefined;
+  indexes: plain<IndexDefinitions>(),
   /** Where the store is kept; `idb()` by default. */
-  readonly storage?: Storage | undefined;
+  storage: storageCheck,
   /**
    * Encrypts all stored data, in the fallback, too: made by `atRest` of `hedgerow/encryption`. A store keeps the one
    * key that it was made with: `open` rejects with `wrong-key` for another key, and for a store that has data and is
    * not encrypted.
    */
-  readonly encryption?: Encryption | undefined;
+  encryption: encryptionCheck(),
   /** When a write counts as done; `'relaxed'` by default. */
-  readonly durability?: Durability | undefined;
+  durability: durabilityCheck,
+  // `open` passes the tables of `table()` to their own code, not here.
+  tables: TABLES,
   /** Options for experts. */
-  readonly advanced?: AdvancedOptions | undefined;
-}
+  advanced: plain<AdvancedOptions>(),
+};
+
+/** Options of `open`. */
+export interface OpenOptions extends Omit<OptionsOf<typeof OPEN_OPTIONS>, 'tables'> {}
 
 /** The parts of an open store. */
 export interface StoreParts {
@@ -120,24 +144,24 @@ function link(
 /** The checked options of `open`. */
 type CheckedOptions = DefinedMembers<Omit<OpenOptions, 'advanced'> & AdvancedOptions>;
 
-const ADVANCED =
-  'mustExist dropOtherIndexes onIndexProgress sums fallback sliceMs cacheBytes onDeleted';
+/** The advanced options, too, for a message that says where they go. */
+const ALL_OPTIONS = { ...OPEN_OPTIONS, ...ADVANCED_OPTIONS };
 
 /** Checks the options of `open`; returns them with the advanced ones in one object. */
 function checkOpenOptions(given: OpenOptions): CheckedOptions {
   const { advanced = {}, ...options } = optionsOf(
     'open',
-    given,
-    `indexes storage encryption durability tables advanced ${ADVANCED}`,
+    given as OptionsOf<typeof ALL_OPTIONS>,
+    ALL_OPTIONS,
   );
-  const misplaced = ADVANCED.split(' ').find((name) => name in options);
+  const misplaced = Object.keys(ADVANCED_OPTIONS).find((name) => name in options);
   if (misplaced !== undefined) {
     throw new HedgerowError(
       'invalid-argument',
       `open takes ${misplaced} in advanced: { ${misplaced} }`,
     );
   }
-  return { ...options, ...optionsOf('open: advanced', advanced, ADVANCED) };
+  return { ...options, ...optionsOf('open: advanced', advanced, ADVANCED_OPTIONS) };
 }
 
 /** Opens the parts of a store over its storage, or else over its fallback; closes them again if one fails. */

@@ -1,7 +1,8 @@
 /** The namespace `db.backup`. */
 
 import { runAbortable } from '../base/run-abortable.js';
-import type { Export, ExportOptions } from '../engine/transfer/export.js';
+import type { Export } from '../engine/transfer/export.js';
+import { EXPORT_OPTIONS, type ExportOptions } from '../engine/transfer/export-options.js';
 import type { HandleAccess } from './handle-access.js';
 import { storeParts } from './on-demand-store-code.js';
 
@@ -27,9 +28,7 @@ export function createBackup({ from }: HandleAccess): StoreBackup {
         // The reading goes on after this call.
         return exporting.exportStore(from.branchHead, { ...wanted, signal }, () => from.check());
       };
-      return runAbortable('backup.export', options, 'branches from signal', make, (late) =>
-        late.close(),
-      );
+      return runAbortable('backup.export', options, EXPORT_OPTIONS, make, (late) => late.close());
     },
   };
 }

@@ -2,12 +2,13 @@
 
 import { runAbortable } from '../base/run-abortable.js';
 import type { Branch, BranchesOptions, BranchOptions } from '../engine/branches/branches.js';
-import type {
-  MergeOptions,
-  MergePreview,
-  MergeResult,
-  PreviewOptions,
-} from '../engine/branches/merge.js';
+import type { MergePreview, MergeResult } from '../engine/branches/merge.js';
+import {
+  MERGE_OPTIONS,
+  type MergeOptions,
+  PREVIEW_OPTIONS,
+  type PreviewOptions,
+} from '../engine/branches/merge-options.js';
 import { type HandleAccess, jobOf, runChange } from './handle-access.js';
 import { storeParts } from './on-demand-store-code.js';
 import type { Snapshot } from './snapshot.js';
@@ -88,7 +89,7 @@ export function createBranches<Db>(own: HandleAccess<Db>): StoreBranches<Db> {
     },
     async merge(branch, options = {}) {
       from.check();
-      const job = jobOf(own, 'branches.merge', options, 'onConflict');
+      const job = jobOf(own, 'branches.merge', options, MERGE_OPTIONS);
       const name = own.nameOf(branch);
       return runChange(own, job, job.onConflict !== undefined, async (job) =>
         (await storeParts()).merge.mergeBranch(branchHead, name, job),
@@ -97,7 +98,7 @@ export function createBranches<Db>(own: HandleAccess<Db>): StoreBranches<Db> {
     async preview(branch, options = {}) {
       from.check();
       const name = own.nameOf(branch);
-      return runAbortable('branches.preview', options, 'limit signal', async (wanted) =>
+      return runAbortable('branches.preview', options, PREVIEW_OPTIONS, async (wanted) =>
         (await storeParts()).merge.previewMerge(branchHead, name, wanted),
       ) as Promise<MergePreview<never>>;
     },

@@ -1,17 +1,18 @@
 /** The functions that apps call without a store. */
 
-import { checkStoreName, optionsOf } from '../base/check-options.js';
+import { checkStoreName, type OptionsOf, optionsOf } from '../base/check-options.js';
 import { part } from '../base/dynamic-import.js';
 import { runAbortable } from '../base/run-abortable.js';
 import { loadWords } from '../core/indexes/index-entries.js';
 import { loadCollector } from '../engine/collect/collection-scheduler.js';
 import { loadSums } from '../engine/sums/sum-tree.js';
 import { transacting } from '../engine/transaction/on-demand-transaction-code.js';
+import { IMPORT_OPTIONS } from '../engine/transfer/import-options.js';
 import { loadIndexBuild } from '../engine/write/background-index-builder.js';
 import { loadWriter } from '../engine/write/writer.js';
 import { idb, loadRest } from '../storage/idb/idb.js';
 import { loadMemory } from '../storage/memory.js';
-import type { Storage } from '../storage/segment-store.js';
+import { storageCheck } from '../storage/place-options.js';
 import type { BucketTransport } from '../sync/link/bucket.js';
 import type { BucketConnection } from '../sync/link/bucket-connection.js';
 import type { CloneOptions } from './clone-from-remote.js';
@@ -46,6 +47,8 @@ export async function open(
   return Store.open(name, options);
 }
 
+const DESTROY_OPTIONS = { storage: storageCheck };
+
 /**
  * Deletes the store `name` and all that it holds, also while it is open. Its handles, in this tab and others, are
  * closed, and their `onDeleted` is called; changes that they have not committed are lost. Rejects with `blocked` if a
@@ -54,14 +57,12 @@ export async function open(
  */
 export async function destroy(
   name: string,
-  options: { readonly storage?: Storage | undefined } = {},
+  options: OptionsOf<typeof DESTROY_OPTIONS> = {},
 ): Promise<void> {
   checkStoreName(name);
-  const { storage = idb() } = optionsOf('destroy', options, 'storage');
+  const { storage = idb() } = optionsOf('destroy', options, DESTROY_OPTIONS);
   return storage.destroy(name);
 }
-
-const IMPORT_NAMES = 'storage encryption durability sliceMs checkIndexes signal onProgress';
 
 /**
  * Reads an export of `db.backup.export()` into the store `name`, which must be empty or missing. It becomes the same store,
@@ -78,7 +79,7 @@ export const importStore: typeof import('../engine/transfer/import.js').runStore
   source,
   options = {},
 ) =>
-  runAbortable('importStore', options, IMPORT_NAMES, async (wanted) => {
+  runAbortable('importStore', options, IMPORT_OPTIONS, async (wanted) => {
     const { importing } = await storeParts();
     return importing.runStoreImport(name, source, wanted);
   });

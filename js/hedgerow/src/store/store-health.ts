@@ -3,8 +3,10 @@
 import { runAbortable } from '../base/run-abortable.js';
 import type { CompactResult } from '../engine/collect/garbage-collection-run.js';
 import type { Stats } from '../engine/read/store-stats.js';
-import type { RepairOptions, RepairResult } from '../engine/repair/types.js';
-import type { Verification, VerifyOptions } from '../engine/verify/verify-commit.js';
+import { REPAIR_OPTIONS, type RepairOptions } from '../engine/repair/repair-options.js';
+import type { RepairResult } from '../engine/repair/types.js';
+import type { Verification } from '../engine/verify/verify-commit.js';
+import { VERIFY_OPTIONS, type VerifyOptions } from '../engine/verify/verify-options.js';
 import type { HandleAccess } from './handle-access.js';
 import { loadHealth, readParts, repairing, verifying } from './on-demand-code.js';
 import type { Health, HealthListener } from './storage-health-types.js';
@@ -87,27 +89,19 @@ export function createHealth(own: HandleAccess): StoreHealth {
     },
     async verify(options = {}) {
       from.check();
-      return runAbortable(
-        'health.verify',
-        options,
-        'checkIndexes signal onProgress',
-        async (wanted) => (await verifying()).verifyOpen(from.branchHead, wanted),
+      return runAbortable('health.verify', options, VERIFY_OPTIONS, async (wanted) =>
+        (await verifying()).verifyOpen(from.branchHead, wanted),
       );
     },
     async repair(options = {}) {
       from.check();
-      return runAbortable(
-        'health.repair',
-        options,
-        'salvage checkIndexes signal onProgress',
-        async (wanted) => {
-          const { repairOpen } = await repairing();
-          const { branchHead } = from;
-          const result = await repairOpen(branchHead, wanted, branchHead.shared.announce);
-          own.settle(true);
-          return result;
-        },
-      );
+      return runAbortable('health.repair', options, REPAIR_OPTIONS, async (wanted) => {
+        const { repairOpen } = await repairing();
+        const { branchHead } = from;
+        const result = await repairOpen(branchHead, wanted, branchHead.shared.announce);
+        own.settle(true);
+        return result;
+      });
     },
   };
 }

@@ -1,11 +1,12 @@
 /** The namespace `db.history`. */
 
-import type { MergeOptions } from '../engine/branches/merge.js';
+import { MERGE_OPTIONS, type MergeOptions } from '../engine/branches/merge-options.js';
 import type { RevertResult } from '../engine/branches/revert.js';
 import type { Change, DiffOptions } from '../engine/read/decode-diff.js';
 import { makeRows, type Rows, yieldLoaded } from '../engine/read/scan.js';
-import type { CommitOptions, CommitResult } from '../engine/transaction/run.js';
+import type { CommitResult } from '../engine/transaction/run.js';
 import type { Transaction } from '../engine/transaction/transaction.js';
+import { COMMIT_OPTIONS, type CommitOptions } from '../engine/transaction/transaction-options.js';
 import { type HandleAccess, jobOf, runChange } from './handle-access.js';
 import { readParts } from './on-demand-code.js';
 import { storeParts } from './on-demand-store-code.js';
@@ -70,10 +71,10 @@ export function createHistory(own: HandleAccess): StoreHistory {
     since: (root, range) => changes(root, undefined, range),
     sinceFork: (range) => changes(undefined, undefined, range),
     commit: async (body, options = {}) =>
-      own.transact(body, jobOf(own, 'history.commit', options, 'keep')),
+      own.transact(body, jobOf(own, 'history.commit', options, COMMIT_OPTIONS)),
     async revert(before, after, options = {}) {
       at.check();
-      const job = jobOf(own, 'history.revert', options, 'onConflict');
+      const job = jobOf(own, 'history.revert', options, MERGE_OPTIONS);
       return runChange(own, job, job.onConflict !== undefined, async (job) =>
         (await storeParts()).revert(at.branchHead, before, after, job),
       );

@@ -4,7 +4,7 @@
  */
 
 import type { ByteSource } from '../base/byte-source.js';
-import { checkRangeOptions, optionsOf, RANGE } from '../base/check-options.js';
+import { checkRangeOptions, ENTRY_RANGE, optionsOf } from '../base/check-options.js';
 import { keptValue } from '../base/check-value.js';
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
@@ -21,24 +21,33 @@ import { UnfinishedChanges } from '../engine/read/unfinished-changes.js';
 import { loadSums } from '../engine/sums/sum-tree.js';
 import { type Deletes, deleteMany } from '../engine/transaction/delete-many.js';
 import { transacting } from '../engine/transaction/on-demand-transaction-code.js';
-import type {
-  CommitOptions,
-  CommitResult,
-  TransactionJob,
-  TransactionOptions,
-} from '../engine/transaction/run.js';
+import type { CommitResult, TransactionJob } from '../engine/transaction/run.js';
 import type { CapturedValue, ValueUpdate } from '../engine/transaction/single-row.js';
 import type { Transaction } from '../engine/transaction/transaction.js';
-import type { WatchCallback, WatchOptions } from '../engine/watch/watcher-types.js';
+import {
+  type CommitOptions,
+  TRANSACTION_OPTIONS,
+  type TransactionOptions,
+} from '../engine/transaction/transaction-options.js';
+import { WATCH_OPTIONS, type WatchOptions } from '../engine/watch/watch-options.js';
+import type { WatchCallback } from '../engine/watch/watcher-types.js';
 import { Watchers } from '../engine/watch/watchers.js';
 import { IndexBuilder } from '../engine/write/background-index-builder.js';
 import { inOrder } from '../engine/write/call-order.js';
 import type { WriteResult } from '../engine/write/ingest.js';
 import { applyPatch, type Patch, type PatchOptions } from '../engine/write/patch.js';
-import { deleteRange, type PutManyOptions, putMany } from '../engine/write/put-many.js';
+import {
+  DELETE_MANY_OPTIONS,
+  type DeleteManyOptions,
+  deleteRange,
+  LOAD_OPTIONS,
+  PUT_MANY_OPTIONS,
+  type PutManyOptions,
+  putMany,
+} from '../engine/write/put-many.js';
 import { isFed, type Source } from '../engine/write/row-source.js';
-import { type EditOptions, SingleEdits } from '../engine/write/single-edits.js';
-import { Flusher, Writer, type WriterOptions } from '../engine/write/writer.js';
+import { EDIT_OPTIONS, type EditOptions, SingleEdits } from '../engine/write/single-edits.js';
+import { Flusher, WRITER_OPTIONS, Writer, type WriterOptions } from '../engine/write/writer.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { TabMessages } from '../storage/tabs/tab-messages.js';
 import type { Connection } from '../sync/link/connection.js';
@@ -199,7 +208,7 @@ export class Store extends Reader {
     options: PutManyOptions<Row> = {},
   ): Promise<WriteResult> {
     this.from.check();
-    const job = jobOf(this.handle, 'putMany', options, 'key prefix format onProgress');
+    const job = jobOf(this.handle, 'putMany', options, PUT_MANY_OPTIONS);
     const look = (options as LookOption)[LOOK];
     return runChange(this.handle, job, isFed(source), (own) =>
       putMany(this.from.host, this.from.branchHead, source, { ...own, look }),
@@ -210,12 +219,9 @@ export class Store extends Reader {
    * Deletes many rows in one commit: the rows with the keys of an iterable, or all rows of a range. It drops a range
    * unread, at the cost of its two ends; the result then has the number of its rows.
    */
-  async deleteMany(
-    keysOrRange: Deletes,
-    options: Pick<PutManyOptions<string>, 'signal' | 'durability'> = {},
-  ): Promise<WriteResult> {
+  async deleteMany(keysOrRange: Deletes, options: DeleteManyOptions = {}): Promise<WriteResult> {
     this.from.check();
-    const job = jobOf(this.handle, 'deleteMany', options);
+    const job = jobOf(this.handle, 'deleteMany', options, DELETE_MANY_OPTIONS);
     const isTaken = isFed(keysOrRange);
     return runChange(this.handle, job, isTaken, (own) => {
       const remove = () => deleteMany(this.from, keysOrRange, own);
@@ -233,7 +239,7 @@ export class Store extends Reader {
    */
   async applyPatch(patch: Patch, options: PatchOptions = {}): Promise<WriteResult> {
     this.from.check();
-    const job = jobOf(this.handle, 'applyPatch', options, 'format onProgress');
+    const job = jobOf(this.handle, 'applyPatch', options, LOAD_OPTIONS);
     const { host, branchHead, pending } = this.from;
     const after = pending?.all();
     return runChange(this.handle, job, isFed(patch), (own) =>
@@ -254,7 +260,8 @@ export class Store extends Reader {
     body: (tx: Transaction) => T | PromiseLike<T>,
     options: TransactionOptions = {},
   ): Promise<T> {
-    return (await this.#transact(body, jobOf(this.handle, 'transaction', options))).value;
+    const job = jobOf(this.handle, 'transaction', options, TRANSACTION_OPTIONS);
+    return (await this.#transact(body, job)).value;
   }
 
   /** Runs a transaction whose function belongs to the library: later calls take effect after it. */
@@ -262,7 +269,8 @@ export class Store extends Reader {
     body: (tx: Transaction) => Promise<T>,
     options: TransactionOptions = {},
   ): Promise<CommitResult<T>> {
-    return this.#transact(body, jobOf(this.handle, 'transaction', options), true);
+    const job = jobOf(this.handle, 'transaction', options, TRANSACTION_OPTIONS);
+    return this.#transact(body, job, true);
   }
 
   #transact<T>(
@@ -297,7 +305,7 @@ export class Store extends Reader {
   /** Deletes all rows. */
   async clear(options: TransactionOptions = {}): Promise<WriteResult> {
     this.from.check();
-    const job = jobOf(this.handle, 'clear', options);
+    const job = jobOf(this.handle, 'clear', options, TRANSACTION_OPTIONS);
     return runChange(this.handle, job, false, (own) =>
       deleteRange(this.from.host, this.from.branchHead, {}, own),
     );
@@ -312,7 +320,7 @@ export class Store extends Reader {
   writer(options: WriterOptions = {}): Writer {
     this.from.check();
     const { commitEvery = Number.POSITIVE_INFINITY, durability = this.handle.durability } =
-      optionsOf('writer', options, 'commitEvery durability');
+      optionsOf('writer', options, WRITER_OPTIONS);
     const flusher = new Flusher(
       this.from.host,
       this.from.branchHead,
@@ -376,7 +384,8 @@ export class Store extends Reader {
   ): Promise<unknown> {
     const change = (parts: TransactionParts, own: TransactionJob): Promise<unknown> =>
       parts[call](this.from, key, what, own);
-    return this.#transacting(jobOf(this.handle, call, options), typeof what !== 'function', change);
+    const job = jobOf(this.handle, call, options, TRANSACTION_OPTIONS);
+    return this.#transacting(job, typeof what !== 'function', change);
   }
 
   #edit(
@@ -384,7 +393,7 @@ export class Store extends Reader {
     options: EditOptions | undefined,
     edit: (own?: EditOptions) => Promise<void>,
   ): Promise<void> {
-    return options === undefined ? edit() : runAbortable(call, options, 'durability signal', edit);
+    return options === undefined ? edit() : runAbortable(call, options, EDIT_OPTIONS, edit);
   }
 
   /**
@@ -410,8 +419,8 @@ export class Store extends Reader {
     options: WatchOptions = {},
   ): () => void {
     this.from.check();
-    const wanted = checkRangeOptions('watch', range, RANGE.entries);
-    const how = optionsOf('watch', options, 'initial signal onError');
+    const wanted = checkRangeOptions('watch', range, ENTRY_RANGE);
+    const how = optionsOf('watch', options, WATCH_OPTIONS);
     return this.handle.watchers.watch(wanted, callback, how);
   }
 

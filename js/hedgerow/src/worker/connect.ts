@@ -1,6 +1,6 @@
 /** Connects a page to the worker that has its store. The page has no core: it only sends calls and takes in answers. */
 
-import { checkHas, checkPlain, optionsOf } from '../base/check-options.js';
+import { anything, checkHas, type OptionsOf, optionsOf } from '../base/check-options.js';
 import { disposable } from '../base/disposable.js';
 import { HedgerowError } from '../base/errors.js';
 import { isList, memberOf } from '../base/runtime-type-checks.js';
@@ -20,13 +20,15 @@ export type Connectable =
   | Pick<SharedWorker, 'port'>
   | Pick<MessagePort, 'postMessage' | 'start' | 'close' | 'addEventListener'>;
 
-/** Options of `connect`. */
-export interface ConnectOptions {
+const CONNECT_OPTIONS = {
   /** The names of tables that the worker must have. Give their types: `connect<typeof tables>(worker)`. */
-  readonly tables?: readonly string[] | undefined;
+  tables: anything<readonly string[]>(),
   /** Milliseconds after which the page gives up a worker that does not answer; 30,000 by default. */
-  readonly timeoutMs?: number | undefined;
-}
+  timeoutMs: anything<number>(),
+};
+
+/** Options of `connect`. */
+export interface ConnectOptions extends OptionsOf<typeof CONNECT_OPTIONS> {}
 
 const TIMEOUT_MS = 30_000;
 
@@ -47,9 +49,11 @@ export async function connect<T extends Tables = Record<never, never>>(
   worker: Connectable,
   options: ConnectOptions = {},
 ): Promise<RemoteStore<T>> {
-  checkPlain('connect', options);
-  const { tables: wanted = [], ...others } = options;
-  const { timeoutMs = TIMEOUT_MS } = optionsOf('connect', others, 'timeoutMs');
+  const { tables: wanted = [], timeoutMs = TIMEOUT_MS } = optionsOf(
+    'connect',
+    options,
+    CONNECT_OPTIONS,
+  );
   checkMs('connect', 'timeoutMs', timeoutMs);
   const areNames = isList(wanted) && Array.isArray(wanted);
   if (!areNames || !wanted.every((name) => typeof name === 'string')) {

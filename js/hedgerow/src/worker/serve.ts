@@ -1,6 +1,6 @@
 /** Answers the pages that have their store in this worker. */
 
-import { checkHas, optionsOf } from '../base/check-options.js';
+import { anything, checkHas, mandatory, type OptionsOf, optionsOf } from '../base/check-options.js';
 import { HedgerowError, kindOfError } from '../base/errors.js';
 import type { Store } from '../store/store.js';
 import { checkMs } from './check-timer-ms.js';
@@ -9,18 +9,20 @@ import type { TableForms } from './host/replay-call-path.js';
 import { holdLife } from './liveness-lock.js';
 import { CONNECT, HELLO } from './protocol.js';
 
-/** Options of `serve`. */
-export interface ServeOptions {
+const SERVE_OPTIONS = {
   /** Opens the store, when the first page connects: `() => open('app', { tables })`. All pages share it. */
-  readonly open: () => Promise<Store>;
+  open: mandatory(anything<() => Promise<Store>>()),
   /** The port of one page, whose other end `connect` gets. By default, the worker listens for pages itself. */
-  readonly port?: MessagePort | undefined;
+  port: anything<MessagePort>(),
   /**
    * Milliseconds after which the worker gives up a page that does not answer, such as a frozen one, and releases its
    * objects. The page gets `disconnected` once it is thawed. 10 minutes by default.
    */
-  readonly silentMs?: number | undefined;
-}
+  silentMs: anything<number>(),
+};
+
+/** Options of `serve`. */
+export interface ServeOptions extends OptionsOf<typeof SERVE_OPTIONS> {}
 
 /** The service that `serve` returns. */
 export interface WorkerService {
@@ -147,7 +149,7 @@ function servePort(
  * call returns the service of the first.
  */
 export function serve(options: ServeOptions): WorkerService {
-  const { open, port, silentMs = SILENT_MS } = optionsOf('serve', options, 'open port silentMs');
+  const { open, port, silentMs = SILENT_MS } = optionsOf('serve', options, SERVE_OPTIONS);
   checkMs('serve', 'silentMs', silentMs);
   if (typeof open !== 'function') {
     const message = "serve: open is a function, such as () => open('app', { tables })";

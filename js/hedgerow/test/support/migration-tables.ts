@@ -2,7 +2,7 @@
 
 import { afterEach } from 'vitest';
 import { open, rowType, type Storage, table } from '../../src/index.js';
-import type { MigrationCalls } from '../../src/store/tables/migrate/migration-registry.js';
+import type { MigrationCalls } from '../../src/store/tables/migrate/migration-calls.js';
 
 export interface TaskV1 {
   id: string;

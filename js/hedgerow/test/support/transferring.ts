@@ -1,6 +1,6 @@
 /** Helpers for tests of exports and imports. */
 import { expect } from 'vitest';
-import type { ExportOptions } from '../../src/engine/transfer/export.js';
+import type { ExportOptions } from '../../src/engine/transfer/export-options.js';
 import { memory, open, type Storage, type Store } from '../../src/index.js';
 import { all, type Entry, expectSame } from './models/store-model.js';
 import type { Random } from './random.js';

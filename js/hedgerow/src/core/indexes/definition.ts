@@ -1,6 +1,6 @@
 /** Definitions of indexes: their check, and their text for the core. */
 
-import { optionsOf } from '../../base/check-options.js';
+import { anything, flag, mandatory, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { parsePointer } from '../../base/json-pointer.js';
 import { LONE_SURROGATE, utf8Length } from '../../base/key.js';
@@ -14,20 +14,24 @@ import { encodeScalar } from './scalar.js';
  */
 export type IndexColumn = string | { readonly words: string };
 
-/** The rows that an index lists, and their keys in it. */
-export interface IndexDefinition {
+const DEFINITION = {
   /**
    * A column, or several for a composite key. It leads to a string, a number or a boolean. One of the columns may be an
    * array of these, or have words: each member makes an entry. The index leaves out rows with anything else there.
    */
-  readonly path: IndexColumn | readonly IndexColumn[];
+  path: mandatory(anything<IndexColumn | readonly IndexColumn[]>()),
   /** Only rows whose keys begin with this. */
-  readonly prefix?: string | undefined;
+  prefix: anything<string>(),
   /** Whether the index also lists null: a missing or null member, an empty array, and a text without words. */
-  readonly nulls?: boolean | undefined;
+  nulls: flag,
   /** Only entries whose first column comes before this one. */
-  readonly below?: string | number | boolean | undefined;
-}
+  below: anything<string | number | boolean>(),
+};
+
+/** The rows that an index lists, and their keys in it. */
+export interface IndexDefinition extends OptionsOf<typeof DEFINITION> {}
+
+const WORDS = { words: mandatory(anything<string>()) };
 
 /** A checked definition. */
 export interface Index {
@@ -50,7 +54,7 @@ function buildIndexError(name: string, why: string): HedgerowError {
 
 /** Checks a definition; throws `invalid-argument`. */
 export function indexOf(name: string, definition: IndexDefinition): Index {
-  const given = optionsOf(`the index ${name}`, definition, 'path prefix nulls below');
+  const given = optionsOf(`the index ${name}`, definition, DEFINITION);
   const { path, prefix = '', nulls = false, below } = given;
   const all: readonly IndexColumn[] = Array.isArray(path) ? path : [path];
   if (all.length === 0 || all.length > MAX_COLUMNS) {
@@ -61,7 +65,7 @@ export function indexOf(name: string, definition: IndexDefinition): Index {
   const parts = [prefix];
   const columns = all.map((column, at) => {
     const hasWords = isPlain(column);
-    const path = hasWords ? optionsOf(`the index ${name}`, column, 'words').words : column;
+    const path = hasWords ? optionsOf(`the index ${name}`, column, WORDS).words : column;
     const names = parsePointer(path);
     if (names === undefined) throw buildIndexError(name, `not a JSON pointer: ${shownAs(path)}`);
     if (hasWords && at !== words) throw buildIndexError(name, 'two columns have words');

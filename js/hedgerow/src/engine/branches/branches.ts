@@ -1,6 +1,6 @@
 /** Creates, lists and deletes branches of a store. Loaded at first use. */
 
-import { optionsOf } from '../../base/check-options.js';
+import { anything, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { FORMAT } from '../../base/limits.js';
@@ -36,11 +36,13 @@ export interface Branch {
   readonly base?: string;
 }
 
-/** Options for opening a branch. */
-export interface BranchOptions {
+const OPEN_OPTIONS = {
   /** The snapshot or root to fork at if no branch has this name; the head by default. */
-  readonly from?: string | SnapshotRoot | undefined;
-}
+  from: anything<string | SnapshotRoot>(),
+};
+
+/** Options for opening a branch. */
+export interface BranchOptions extends OptionsOf<typeof OPEN_OPTIONS> {}
 
 /** Holds the stored commit that a root or a snapshot names. */
 export async function holdNamed(
@@ -86,7 +88,7 @@ export async function openBranch(
   check: () => void,
 ): Promise<BranchHead> {
   const ref = refOfBranch(name);
-  const { from } = optionsOf('branches.open', options, 'from');
+  const { from } = optionsOf('branches.open', options, OPEN_OPTIONS);
   const branchHead = new BranchHead(parent.shared, ref);
   try {
     await moveTo(branchHead, parent, from, durability);
@@ -140,18 +142,20 @@ function isGone(cause: unknown): boolean {
   throw cause;
 }
 
-/** Options for listing branches. */
-export interface BranchesOptions {
+const LIST_OPTIONS = {
   /** Lists the branches of remotes, too (`remote/...`): the state last seen there, and the work of a running sync. */
-  readonly remotes?: boolean | undefined;
-}
+  remotes: anything<boolean>(),
+};
+
+/** Options for listing branches. */
+export interface BranchesOptions extends OptionsOf<typeof LIST_OPTIONS> {}
 
 /** Returns all branches: the main one first, the others by name. */
 export async function listBranches(
   branchHead: BranchHead,
   options: BranchesOptions,
 ): Promise<Branch[]> {
-  const { remotes = false } = optionsOf('branches.list', options, 'remotes');
+  const { remotes = false } = optionsOf('branches.list', options, LIST_OPTIONS);
   if (typeof remotes !== 'boolean') {
     throw new HedgerowError('invalid-argument', 'branches.list: remotes is a boolean');
   }

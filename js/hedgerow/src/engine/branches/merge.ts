@@ -11,19 +11,16 @@ import { untilWon } from '../../base/timeout.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { holdBranch, holdSides } from '../history/branch-refs.js';
 import type { Change } from '../read/decode-diff.js';
+import type { PreviewOptions } from './merge-options.js';
 import {
   type ConflictDecisions,
   type MergeJob,
-  type MergeOptions,
   type MergeViews,
   newValueOf,
   type Outcome,
   type Pair,
-  type Resolution,
   ThreeWay,
 } from './three-way.js';
-
-export type { MergeOptions, Resolution };
 
 /** The most changes in a preview by default. */
 const MOST_CHANGES = 1000;
@@ -46,13 +43,6 @@ export interface MergePreview<Value = unknown> {
   readonly changed: number;
   /** All conflicts, in the order of keys. A merge would pass these to `onConflict`. */
   readonly conflicts: readonly Conflict[];
-}
-
-/** Options for the preview of a merge. */
-export interface PreviewOptions {
-  /** The most `changes` to keep; 1,000 by default. */
-  readonly limit?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Merges the branch `name` into the branch of `branchHead`. */

@@ -23,23 +23,7 @@ import { type Change, changesOf } from '../read/decode-diff.js';
 import { blocks } from '../read/scan.js';
 import { abandonOnError, Ingest } from '../write/ingest.js';
 import { RowGatherer } from '../write/row-gatherer.js';
-
-/** The outcome of a conflict: a value, or `undefined` for no row. */
-export type Resolution = unknown;
-
-/** Options of a merge and of a revert. */
-export interface MergeOptions {
-  /**
-   * Returns the value for a key, `undefined` to delete the row, or a promise of these, which is awaited before the next
-   * call. When another writer was first, it may be called again for the same key. When it throws or the promise
-   * rejects, the merge fails and the branch does not change.
-   */
-  readonly onConflict?: ((conflict: Conflict) => Resolution | PromiseLike<Resolution>) | undefined;
-  /** Overrides the durability of the store. */
-  readonly durability?: Durability | undefined;
-  /** Ends the call with `aborted`; the store does not change. */
-  readonly signal?: AbortSignal | undefined;
-}
+import type { MergeOptions } from './merge-options.js';
 
 /** A changed row, and its value in the head if this differs from the value in the base. */
 export type Pair = readonly [change: Change, ours: { readonly value: unknown } | undefined];

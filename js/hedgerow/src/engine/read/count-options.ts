@@ -1,14 +1,18 @@
 /** The options of `count` of a store, a snapshot or a transaction. */
 
 import { checkSignal } from '../../base/abort-signal.js';
-import { checkRangeOptions, RANGE } from '../../base/check-options.js';
+import { checkRangeOptions, ENTRY_RANGE, flag } from '../../base/check-options.js';
 import type { Exactly } from '../../base/exhaustive-members-type.js';
 import type { KeyRange } from '../../base/range.js';
 import type { EntryCut, IndexRange } from '../../core/indexes/index-entries.js';
-import type { WaitOptions } from './wait-for-index.js';
+import { WAIT_OPTIONS, type WaitOptions } from './wait-for-index.js';
 
 /** The rows, or entries of an index, to count. */
 export type CountOptions = (KeyRange & Pick<WaitOptions, 'signal'>) | (IndexRange & WaitOptions);
+
+/** The checks of the options of a count, and of reads that number rows. */
+const COUNT_OPTIONS = { ...ENTRY_RANGE, ...WAIT_OPTIONS };
+export const ORDER_OPTIONS = { ...COUNT_OPTIONS, reverse: flag };
 
 /** The options of a count, and of reads that number rows. */
 type CountReadOptions = IndexRange & WaitOptions & { readonly reverse?: boolean | undefined };
@@ -24,7 +28,7 @@ export interface CountPlan extends WaitOptions {
 export function checkedCount(
   call: string,
   options: CountOptions,
-  names: typeof RANGE.counted | typeof RANGE.ordered = RANGE.counted,
+  checks: typeof COUNT_OPTIONS = COUNT_OPTIONS,
 ): CountPlan & { readonly reverse: boolean } {
   const {
     reverse = false,
@@ -34,7 +38,7 @@ export function checkedCount(
   }: Exactly<
     CountReadOptions,
     keyof IndexRange | 'reverse' | 'wait' | 'signal'
-  > = checkRangeOptions(call, options as CountReadOptions, names);
+  > = checkRangeOptions(call, options as CountReadOptions, checks as typeof ORDER_OPTIONS);
   checkSignal(signal);
   return { range, reverse, wait, signal };
 }

@@ -1,6 +1,6 @@
 /** The changes between two roots. Loaded at first use. */
 
-import { checkRangeOptions, RANGE } from '../../base/check-options.js';
+import { checkRangeOptions, KEY_RANGE, signalCheck } from '../../base/check-options.js';
 import { HedgerowError, isMissing } from '../../base/errors.js';
 import { encodeRange } from '../../base/range.js';
 import { parseRoot } from '../../base/root-hash.js';
@@ -10,6 +10,8 @@ import type { BranchHead } from '../history/branch-head.js';
 import { findStoredRef, forkedFrom, type HeldCommit } from '../history/branch-refs.js';
 import { type Change, changesOf, type DiffOptions, startDiff } from './decode-diff.js';
 import { blocks } from './scan.js';
+
+const DIFF_OPTIONS = { ...KEY_RANGE, signal: signalCheck };
 
 async function hold({ shared }: BranchHead, commitBytes: Uint8Array): Promise<HeldCommit> {
   const { release } = await shared.hold(commitBytes);
@@ -49,7 +51,7 @@ export async function* differences(
   const wanted = checkRangeOptions(
     `history.${from === undefined ? 'sinceFork' : to === undefined ? 'since' : 'diff'}`,
     options,
-    RANGE.signal,
+    DIFF_OPTIONS,
   );
   const range = encodeRange(wanted);
   const bytes = from === undefined ? undefined : parseRoot(from);

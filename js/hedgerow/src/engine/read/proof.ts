@@ -1,6 +1,6 @@
 /** Proofs of rows: made from a store, and verified with only a root. `crate/src/proof.rs` describes their contents. */
 
-import { checkRangeOptions, RANGE } from '../../base/check-options.js';
+import { checkRangeOptions, KEY_RANGE } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { isByteArray } from '../../base/is-byte-array.js';
 import { MAX_PROOF_BYTES } from '../../base/limits.js';
@@ -28,7 +28,7 @@ function encodeProved(keyOrRange: string | KeyRange): EncodedRange {
   return encodeRange(
     isKey
       ? { gte: keyOrRange, lte: keyOrRange }
-      : checkRangeOptions('prove', keyOrRange, RANGE.keys),
+      : checkRangeOptions('prove', keyOrRange, KEY_RANGE),
   );
 }
 

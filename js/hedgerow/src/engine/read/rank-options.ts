@@ -1,13 +1,13 @@
 /** The numbers of rows in their order: the options of `at` and `rank`, and their one check. */
 
 import * as ReadFlag from '../../base/abi/read-flag.js';
-import { checkNumber, RANGE } from '../../base/check-options.js';
+import { checkNumber } from '../../base/check-options.js';
 import type { EncodedRange, KeyRange } from '../../base/range.js';
 import * as reads from '../../core/calls/read-calls.js';
 import type { Engine, Op } from '../../core/engine.js';
 import type { EntryPosition, IndexRange } from '../../core/indexes/index-entries.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
-import { type CountPlan, checkedCount } from './count-options.js';
+import { type CountPlan, checkedCount, ORDER_OPTIONS } from './count-options.js';
 import { partOf, type ScanControl, side, UNLIMITED } from './scan-options.js';
 import type { WaitOptions } from './wait-for-index.js';
 
@@ -33,7 +33,7 @@ export function checkedAt(
   options: OrderOptions | IndexOrderOptions,
 ): AtPlan {
   checkNumber(call, n);
-  return { ...checkedCount(call, options, RANGE.ordered), n: Math.min(n, UNLIMITED) };
+  return { ...checkedCount(call, options, ORDER_OPTIONS), n: Math.min(n, UNLIMITED) };
 }
 
 /**
@@ -44,7 +44,7 @@ export function checkedRank(
   at: string | EntryPosition,
   options: OrderOptions | IndexOrderOptions,
 ): CountPlan {
-  const { range, reverse, ...waiting } = checkedCount(call, options, RANGE.ordered);
+  const { range, reverse, ...waiting } = checkedCount(call, options, ORDER_OPTIONS);
   return { ...waiting, ...partOf(call, range, at, side(reverse, false)) };
 }
 

@@ -3,7 +3,14 @@
  * on unchanged. `Exactly` makes code that destructures it name every member.
  */
 
-import { checkRangeOptions, RANGE } from '../../base/check-options.js';
+import {
+  anything,
+  checkRangeOptions,
+  count,
+  flag,
+  type OptionsOf,
+  signalCheck,
+} from '../../base/check-options.js';
 import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { cut, type KeyRange } from '../../base/range.js';
 import {
@@ -13,19 +20,22 @@ import {
   type IndexRange,
 } from '../../core/indexes/index-entries.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
+import { ORDER_OPTIONS } from './count-options.js';
 import type { WaitOptions } from './wait-for-index.js';
 
-/** Options that choose rows of a range, and their order. */
-export interface ScanControl {
+const SCAN_CONTROL = {
   /** Descending order. */
-  readonly reverse?: boolean | undefined;
+  reverse: flag,
   /** Rows to skip at the start. Costs O(log n), however many rows it skips. */
-  readonly offset?: number | undefined;
+  offset: count,
   /** The most rows to yield. */
-  readonly limit?: number | undefined;
+  limit: count,
   /** Ends the scan with `aborted`. */
-  readonly signal?: AbortSignal | undefined;
-}
+  signal: signalCheck,
+};
+
+/** Options that choose rows of a range, and their order. */
+export interface ScanControl extends OptionsOf<typeof SCAN_CONTROL> {}
 
 /** Options that choose the rows of a scan. */
 export interface ScanOptions extends KeyRange, ScanControl {
@@ -38,6 +48,8 @@ export interface IndexScanOptions extends IndexRange, ScanControl, WaitOptions {
   /** Begin right after this entry, in the order of the scan. The index need not have the entry. */
   readonly after?: EntryPosition | undefined;
 }
+
+const SCAN_OPTIONS = { ...ORDER_OPTIONS, after: anything<unknown>(), ...SCAN_CONTROL };
 
 /** The checked options of a scan, with all defaults. */
 export interface ScanPlan {
@@ -72,7 +84,7 @@ export function checkedScan(call: string, options: ScanOptions | IndexScanOption
   }: Exactly<
     IndexScanOptions,
     keyof IndexRange | 'after' | 'reverse' | 'offset' | 'limit' | 'wait' | 'signal'
-  > = checkRangeOptions(call, options as IndexScanOptions, RANGE.scanned);
+  > = checkRangeOptions(call, options as IndexScanOptions, SCAN_OPTIONS);
   // Limit both, so that their sum is exact.
   const [from, most] = [Math.min(offset, UNLIMITED), Math.min(limit, UNLIMITED)];
   const part = after === undefined ? { range } : partOf(call, range, after, side(reverse, true));

@@ -1,6 +1,7 @@
 /** The waits of reads for an index that is not built yet. */
 
 import { until } from '../../base/abort-signal.js';
+import { flag, type OptionsOf, signalCheck } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { isInRange, type KeyRange } from '../../base/range.js';
@@ -10,12 +11,14 @@ import type { Host } from '../../core/operation-host.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';
 import type { PendingEdits } from '../history/pending-edits.js';
 
-/** Options of a read whose index may not be built yet. */
-export interface WaitOptions {
+export const WAIT_OPTIONS = {
   /** `false`: reject with `not-ready` instead of waiting. */
-  readonly wait?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
+  wait: flag,
+  signal: signalCheck,
+};
+
+/** Options of a read whose index may not be built yet. */
+export interface WaitOptions extends OptionsOf<typeof WAIT_OPTIONS> {}
 
 /** The commit that a read uses, and its handle. */
 export interface Holder {

@@ -2,38 +2,31 @@
 
 import { checkStoreName, optionsOf } from '../../base/check-options.js';
 import { idb } from '../../storage/idb/idb.js';
-import type { Encryption, SegmentStore, Storage } from '../../storage/segment-store.js';
+import { PLACE_OPTIONS, type PlaceOptions } from '../../storage/place-options.js';
+import type { SegmentStore, Storage } from '../../storage/segment-store.js';
 import { pinCommit } from '../../storage/tabs/pins.js';
 import { TabMessages } from '../../storage/tabs/tab-messages.js';
-import type { Verification, VerifyOptions } from '../verify/verify-commit.js';
+import type { Verification } from '../verify/verify-commit.js';
+import { VERIFY_OPTIONS, type VerifyOptions } from '../verify/verify-options.js';
 import { inspect, type Pin } from '../verify/verify-store.js';
 import { repairSegments } from './repair.js';
-import type { RepairOptions, RepairResult } from './types.js';
+import { REPAIR_OPTIONS, type RepairOptions } from './repair-options.js';
+import type { RepairResult } from './types.js';
 
 const SLICE_MS = 8;
+const UNOPENED_VERIFY_OPTIONS = { ...PLACE_OPTIONS, ...VERIFY_OPTIONS };
+const UNOPENED_REPAIR_OPTIONS = { ...PLACE_OPTIONS, ...REPAIR_OPTIONS };
 
-/** The place of the store. */
-export interface At {
-  /** `idb()` by default. */
-  readonly storage?: Storage | undefined;
-  /** As in `open`. */
-  readonly encryption?: Encryption | undefined;
-}
-
-function placeOf({ storage = idb(), encryption }: At): Storage {
+function placeOf({ storage = idb(), encryption }: PlaceOptions): Storage {
   return encryption?.over(storage) ?? storage;
 }
 
 /** As `db.health.verify()`, for a store that does not open. Rejects with `not-found/store` if it does not exist. */
 export async function verifyUnopened(
   name: string,
-  given: VerifyOptions & At = {},
+  given: VerifyOptions & PlaceOptions = {},
 ): Promise<Verification> {
-  const options = optionsOf(
-    'verifyStore',
-    given,
-    'storage encryption checkIndexes signal onProgress',
-  );
+  const options = optionsOf('verifyStore', given, UNOPENED_VERIFY_OPTIONS);
   return runOnSegments(name, placeOf(options), async (segments, pin) => {
     const { verification } = await inspect(segments, SLICE_MS, pin, options);
     return verification;
@@ -46,13 +39,9 @@ export async function verifyUnopened(
  */
 export async function repairUnopened(
   name: string,
-  given: RepairOptions & At = {},
+  given: RepairOptions & PlaceOptions = {},
 ): Promise<RepairResult> {
-  const options = optionsOf(
-    'repairStore',
-    given,
-    'storage encryption salvage checkIndexes signal onProgress',
-  );
+  const options = optionsOf('repairStore', given, UNOPENED_REPAIR_OPTIONS);
   const storage = placeOf(options);
   return runOnSegments(name, storage, async (segments, pin) => {
     const tabs = storage.isShared === true ? new TabMessages(name) : undefined;

@@ -10,15 +10,9 @@ import { possibleUndeclaredTrees } from '../history/undeclared-trees.js';
 import { type ChunkFault, isLoss } from '../verify/verify-commit.js';
 import { inspect, type Pin } from '../verify/verify-store.js';
 import { Repair, toUnsoundError } from './repair-branch.js';
+import type { RepairOptions } from './repair-options.js';
 import { repairOthers } from './repair-other-refs.js';
-import type {
-  AnnounceRepair,
-  ChunkMender,
-  RepairedRef,
-  RepairJob,
-  RepairOptions,
-  RepairResult,
-} from './types.js';
+import type { AnnounceRepair, ChunkMender, RepairedRef, RepairJob, RepairResult } from './types.js';
 
 /** The most attempts at a repair while other tabs commit. */
 const MAX_TRIES = 8;

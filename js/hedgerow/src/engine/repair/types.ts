@@ -1,23 +1,15 @@
 /** Options and results of repairs. */
 
 import type { Durability } from '../../storage/segment-store.js';
-import type { ChunkFault, Inspection, RefFaults, VerifyOptions } from '../verify/verify-commit.js';
+import type { ChunkFault, Inspection, RefFaults } from '../verify/verify-commit.js';
 import type { Pin } from '../verify/verify-store.js';
+import type { RepairOptions } from './repair-options.js';
 
 /** Announces the place of a ref to other tabs. */
 export type AnnounceRepair = (ref: string, generation: number) => void;
 
 /** A range of keys that a repair gave up. */
 export type LostRange = ChunkFault['range'];
-
-/** Options of a repair. */
-export interface RepairOptions extends VerifyOptions {
-  /**
-   * If no commit verifies completely, deletes the key ranges that the damaged chunks cover, and keeps the rest. Without
-   * this option the repair then fails and changes no row.
-   */
-  readonly salvage?: boolean | undefined;
-}
 
 /**
  * Fetches chunks that an inspection has found damaged, and stores them. Resolves to their number: a new inspection

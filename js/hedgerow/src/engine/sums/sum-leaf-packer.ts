@@ -5,7 +5,8 @@ import { isByteArray } from '../../base/is-byte-array.js';
 import { memberAt, parsePointer } from '../../base/json-pointer.js';
 import { MAX_SUM_VALUE_BYTES } from '../../base/limits.js';
 import { shownAs } from '../../base/runtime-type-checks.js';
-import type { SumItem, SumKey, SumPutOptions } from '../../core/sum-tree-types.js';
+import type { SumPutOptions } from '../../core/sum-tree-options.js';
+import type { SumItem, SumKey } from '../../core/sum-tree-types.js';
 
 /** Marks a key of 32 bytes, or a leaf to delete, in place of a length. */
 const NONE = 0xffff_ffff;

@@ -13,7 +13,8 @@ import {
 } from '../../core/calls/sum-tree-calls.js';
 import type { Op } from '../../core/engine.js';
 import type { Host } from '../../core/operation-host.js';
-import type { SumChange, SumKey, SumLeaf, SumScanOptions } from '../../core/sum-tree-types.js';
+import type { SumScanOptions } from '../../core/sum-tree-options.js';
+import type { SumChange, SumKey, SumLeaf } from '../../core/sum-tree-types.js';
 import type { HeldHead } from '../history/branch-head.js';
 import type { ReadContext } from '../read/context.js';
 import { buildMissingSums } from './build-missing-sum-trees.js';

@@ -7,14 +7,9 @@ import { turn } from '../../base/slice-queue.js';
 import { total } from '../../core/calls/read-calls.js';
 import { sumTreeCalls } from '../../core/calls/sum-tree-calls.js';
 import type { Host } from '../../core/operation-host.js';
+import type { SumChangeOptions, SumPutOptions } from '../../core/sum-tree-options.js';
 import { rootOf, toldDefinition } from '../../core/sum-tree-root.js';
-import type {
-  SumChangeOptions,
-  SumKey,
-  SumPutOptions,
-  SumResult,
-  SumRoot,
-} from '../../core/sum-tree-types.js';
+import type { SumKey, SumResult, SumRoot } from '../../core/sum-tree-types.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { ReadContext } from '../read/context.js';
 import { abandonOnError, Ingest } from '../write/ingest.js';

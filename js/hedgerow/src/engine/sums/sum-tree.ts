@@ -1,20 +1,25 @@
 import { until } from '../../base/abort-signal.js';
-import { optionsOf } from '../../base/check-options.js';
+import { type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { part } from '../../base/dynamic-import.js';
 import { HedgerowError } from '../../base/errors.js';
 import { total } from '../../core/calls/read-calls.js';
 import { checkTreeName } from '../../core/check-sum-tree-name.js';
+import {
+  SUM_CHANGE_OPTIONS,
+  SUM_PUT_OPTIONS,
+  SUM_SCAN_OPTIONS,
+  type SumChangeOptions,
+  type SumPutOptions,
+  type SumScanOptions,
+} from '../../core/sum-tree-options.js';
 import { rootOf, toldDefinition } from '../../core/sum-tree-root.js';
 import type {
   SumChange,
-  SumChangeOptions,
   SumItem,
   SumKey,
   SumLeaf,
-  SumPutOptions,
   SumResult,
   SumRoot,
-  SumScanOptions,
 } from '../../core/sum-tree-types.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { ReadContext } from '../read/context.js';
@@ -71,7 +76,7 @@ export class SumTree {
   /** Reads all leaves in the order of the tree: by their keys, with the bits of each byte reversed. */
   entries(options: SumScanOptions = {}): Rows<SumLeaf> {
     const load = async () => {
-      const wanted = optionsOf('entries', options, 'from signal');
+      const wanted = optionsOf('entries', options, SUM_SCAN_OPTIONS);
       return (await until(loadSums(), wanted.signal)).entries(this.#from, this.name, wanted);
     };
     return makeRows(() => yieldLoaded(load));
@@ -99,7 +104,7 @@ export class SumTree {
     leaf: { readonly value: Uint8Array; readonly sum: bigint },
     options: SumChangeOptions = {},
   ): Promise<SumResult> {
-    const wanted = optionsOf('put', options, 'signal durability');
+    const wanted = optionsOf('put', options, SUM_CHANGE_OPTIONS);
     return this.putMany([{ ...leaf, key }], wanted);
   }
 
@@ -111,7 +116,8 @@ export class SumTree {
     source: Source<Row>,
     options: SumPutOptions<Row> = {},
   ): Promise<SumResult> {
-    const wanted = optionsOf('putMany', options, 'key sum value signal durability onProgress');
+    const given: OptionsOf<typeof SUM_PUT_OPTIONS> = options;
+    const wanted = optionsOf('putMany', given, SUM_PUT_OPTIONS);
     return this.#change(source, wanted, (sums, job) =>
       sums.putMany(this.#from, this.name, source, { ...wanted, ...job }),
     );
@@ -124,7 +130,7 @@ export class SumTree {
 
   /** Deletes many leaves in one commit. */
   async deleteMany(keys: Source<SumKey>, options: SumChangeOptions = {}): Promise<SumResult> {
-    const wanted = optionsOf('deleteMany', options, 'signal durability');
+    const wanted = optionsOf('deleteMany', options, SUM_CHANGE_OPTIONS);
     return this.#change(keys, wanted, (sums, job) =>
       sums.deleteMany(this.#from, this.name, keys, { ...wanted, ...job }),
     );

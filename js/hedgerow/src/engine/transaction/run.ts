@@ -14,20 +14,7 @@ import type { WriteStats } from '../write/write-result.js';
 import { TransactionBase } from './base-commit.js';
 import { OwnEdits } from './edits.js';
 import { Run, Transaction } from './transaction.js';
-
-/** Options of a transaction. */
-export interface TransactionOptions {
-  /** Overrides the durability of the store. */
-  readonly durability?: Durability | undefined;
-  /** Ends the transaction with `aborted`; it writes no row, unless storage already has its commit. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Options of `commit`. */
-export interface CommitOptions extends TransactionOptions {
-  /** Keeps both commits from being collected, until the result is closed, or until the handle's store closes. */
-  readonly keep?: boolean | undefined;
-}
+import type { CommitOptions } from './transaction-options.js';
 
 /** The function of a transaction. It may be called several times. */
 export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;

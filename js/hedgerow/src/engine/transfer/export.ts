@@ -26,23 +26,9 @@ import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { findStoredRef, forkOf, holdBranch, MUTATORS_REF } from '../history/branch-refs.js';
 import { BRANCH_REF, EMPTY_COMMIT, FORK_REF, REF } from '../history/known-segments-and-refs.js';
+import type { ExportOptions } from './export-options.js';
 import { type ExportedRef, endOf, frameLength, frameOf, headerOf, MAX_REFS } from './format.js';
 import { ImportedSegmentChecker } from './imported-segment-checker.js';
-
-/** Options of an export. */
-export interface ExportOptions {
-  /**
-   * The names of other branches to export, or `true` for all except the branches of mutators; no branch by default. The
-   * branch of the handle becomes the main branch of the copy.
-   */
-  readonly branches?: boolean | readonly string[] | undefined;
-  /**
-   * The number of bytes to leave out, to continue a copy that was cut off. The export of a store stays the same until
-   * the store is written to or compacted.
-   */
-  readonly from?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** The most passes over the segments of an export while collections delete some of them. */
 const MAX_TRIES = 16;

@@ -19,7 +19,6 @@ import { isRevoked } from '../../base/runtime-type-checks.js';
 import { idb } from '../../storage/idb/idb.js';
 import type {
   Durability,
-  Encryption,
   Ref,
   RefMove,
   SegmentStore,
@@ -34,39 +33,12 @@ import { errorKindOf, Inspection } from '../verify/verify-commit.js';
 import { ByteReader } from './byte-reader.js';
 import { holding, rootsOf } from './export.js';
 import { type Header, invalid, readFrame, readHeader } from './format.js';
+import type { ImportOptions } from './import-options.js';
 import { ImportedSegmentChecker } from './imported-segment-checker.js';
 import { SegmentImport } from './segment-import.js';
 
 /** The source of an export: bytes, or a function that returns them from an offset on. */
 export type ImportSource = ByteSource | ((offset: number) => ByteSource | Promise<ByteSource>);
-
-/** The progress of an import. */
-export interface ImportProgress {
-  /** Bytes of the export that are done, including bytes that an earlier import stored. */
-  readonly bytes: number;
-  /** Rows of the main branch that were verified from storage, which is the last part of the work. */
-  readonly rows: number;
-  /** The approximate fraction of the work that is done: from 0 to 1. */
-  readonly fraction: number;
-}
-
-/** Options of an import. */
-export interface ImportOptions {
-  /** The place of the store; `idb()` by default. */
-  readonly storage?: Storage | undefined;
-  /** As in `open`: the import encrypts the store. */
-  readonly encryption?: Encryption | undefined;
-  /** The moment when the import's writes count as done; `'relaxed'` by default. */
-  readonly durability?: Durability | undefined;
-  /** Milliseconds that a slice of work may hold the thread; 8 by default. */
-  readonly sliceMs?: number | undefined;
-  /** Also check that each index has exactly the entries that the rows make, as `verify` does; false by default. */
-  readonly checkIndexes?: boolean | undefined;
-  /** Aborts the import. A later import of the same export continues it. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called after each segment, and as rows are verified. */
-  readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
-}
 
 /** The result of an import. */
 export interface ImportResult {

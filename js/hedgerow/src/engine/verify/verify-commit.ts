@@ -31,6 +31,7 @@ import { SharedStore } from '../history/state-shared-by-branches.js';
 import { checkFormat } from './check-format.js';
 import { checkIndex } from './index-check.js';
 import { checking, type SegmentFault } from './segment-check.js';
+import type { VerifyOptions } from './verify-options.js';
 
 export type { SegmentFault } from './segment-check.js';
 
@@ -91,27 +92,6 @@ export interface Verification {
   readonly others: readonly RefFaults[];
   /** All malformed tables, and the damaged ones of the segments that were read. */
   readonly segmentFaults: readonly SegmentFault[];
-}
-
-/** The progress of a verification. */
-export interface VerifyProgress {
-  readonly rows: number;
-  /** Unpacked. */
-  readonly bytes: number;
-  /** The fraction of the rows that is done, with lost ones: from 0 to 1. */
-  readonly fraction: number;
-}
-
-/** Options of a verification. */
-export interface VerifyOptions {
-  /**
-   * Also check that each index has exactly the entries that the rows make; false by default. Costs another pass over
-   * the rows for each index, and is skipped when a chunk cannot be read.
-   */
-  readonly checkIndexes?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Called after each slice. */
-  readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
 }
 
 /** Bytes of segments that a verification keeps in memory: as many as it prefetches. */

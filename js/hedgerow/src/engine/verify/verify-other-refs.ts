@@ -15,8 +15,8 @@ import {
   isChunkFault,
   type RefFaults,
   type Verification,
-  type VerifyOptions,
 } from './verify-commit.js';
+import type { VerifyOptions } from './verify-options.js';
 
 /** The most times that a ref moves while it is pinned. */
 const MAX_TRIES = 20;

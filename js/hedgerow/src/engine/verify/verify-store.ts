@@ -7,7 +7,8 @@ import type { Ref, SegmentStore } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { EMPTY_COMMIT, REF } from '../history/known-segments-and-refs.js';
-import { Inspection, type Verification, type VerifyOptions } from './verify-commit.js';
+import { Inspection, type Verification } from './verify-commit.js';
+import type { VerifyOptions } from './verify-options.js';
 import { type Pin, verifyOthers } from './verify-other-refs.js';
 
 export type { Pin } from './verify-other-refs.js';

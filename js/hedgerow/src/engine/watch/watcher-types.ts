@@ -1,25 +1,10 @@
-/** The options and the state of a watcher. */
+/** The callback and the state of a watcher. */
 
 import type { KeyRange } from '../../base/range.js';
 import type { IndexRange } from '../../core/indexes/index-entries.js';
 import type { Change } from '../read/decode-diff.js';
 import type { WatchSubject } from './gather-watched-changes.js';
 import type { WatchedCommit } from './watched-commit.js';
-
-/** Options of a watch. */
-export interface WatchOptions {
-  /** The first call gets all rows of the range as `add`, even if the range is empty. */
-  readonly initial?: boolean | undefined;
-  /** Ends the watch, like the function that `watch` returns. */
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * Called once, when the watch ends because it can report no more changes: they are damaged or lost, storage could not
-   * be read in five tries within 7.5 seconds, the branch was deleted (`not-found/branch`), or the store was deleted or
-   * closed (`closed`). To go on, watch again and read all shown rows again. Without `onError` the error is reported
-   * like an uncaught one, unless its cause is `close()` of the handle.
-   */
-  readonly onError?: ((error: unknown) => void) | undefined;
-}
 
 /**
  * Gets the changes since its last call, in order, and the root that they lead to. Other watchers may get the same

@@ -17,9 +17,10 @@ import { rowsAt } from './initial-rows.js';
 import { intervalOf } from './key-interval.js';
 import { Recovery } from './recovery-listeners.js';
 import { Tries } from './retry-policy.js';
+import type { WatchOptions } from './watch-options.js';
 import { WatchedCommit } from './watched-commit.js';
 import { IndexSpace } from './watched-index.js';
-import type { Watcher, WatchOptions } from './watcher-types.js';
+import type { Watcher } from './watcher-types.js';
 
 /** The share of a slice that gathering may use. */
 const PART_OF_SLICE = 0.25;

@@ -1,11 +1,11 @@
 /** Patches: changes from a server, applied as a whole or not at all. */
 
-import type { ByteFormat, ByteSource } from '../../base/byte-source.js';
+import type { ByteSource } from '../../base/byte-source.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { Host } from '../../core/operation-host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { WriteResult } from './ingest.js';
-import { type BulkJob, type PutManyOptions, putMany } from './put-many.js';
+import { type BulkJob, type LoadOptions, putMany } from './put-many.js';
 import type { Source } from './row-source.js';
 
 /**
@@ -44,11 +44,7 @@ export type PatchOperation =
 export type Patch = Source<PatchOperation> | ByteSource;
 
 /** Options of a patch. */
-export interface PatchOptions
-  extends Pick<PutManyOptions<unknown>, 'signal' | 'onProgress' | 'durability'> {
-  /** The format of bytes; by default it is detected from their start. */
-  readonly format?: ByteFormat | undefined;
-}
+export interface PatchOptions extends LoadOptions {}
 
 /** Applies a patch in one commit. */
 export async function applyPatch(

@@ -1,4 +1,5 @@
 import { committing } from '../../base/abort-signal.js';
+import { durabilityCheck, type OptionsOf, signalCheck } from '../../base/check-options.js';
 import { isBytes, stringify } from '../../base/check-value.js';
 import { HedgerowError, isRefusal, kindOfError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
@@ -19,13 +20,15 @@ export interface Edit {
   readonly over: readonly Overrides[];
 }
 
-/** Options of a put or delete of one row. */
-export interface EditOptions {
+export const EDIT_OPTIONS = {
   /** Overrides the durability of the store. The edits of one turn share a commit, which is strict if one of them is. */
-  readonly durability?: Durability | undefined;
+  durability: durabilityCheck,
   /** Takes the edit back while it waits for its commit; from then on the outcome of the commit decides. */
-  readonly signal?: AbortSignal | undefined;
-}
+  signal: signalCheck,
+};
+
+/** Options of a put or delete of one row. */
+export interface EditOptions extends OptionsOf<typeof EDIT_OPTIONS> {}
 
 /** An edit that waits for its commit. */
 interface WaitingEdit extends Edit {

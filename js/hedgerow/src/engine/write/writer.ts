@@ -1,3 +1,4 @@
+import { countFrom, durabilityCheck, type OptionsOf } from '../../base/check-options.js';
 import { isBytes, stringify } from '../../base/check-value.js';
 import { disposable } from '../../base/disposable.js';
 import { part } from '../../base/dynamic-import.js';
@@ -19,13 +20,15 @@ import type { WriterCommits } from './writer-commits.js';
 /** Loads the code that commits, when a writer first has rows to write. */
 export const loadWriter = () => part(() => import('./writer-commits.js'));
 
-/** Options of a writer. */
-export interface WriterOptions {
+export const WRITER_OPTIONS = {
   /** The rows of each commit; by default `close` makes the only commit. */
-  readonly commitEvery?: number | undefined;
+  commitEvery: countFrom(1),
   /** The durability of the store by default. */
-  readonly durability?: Durability | undefined;
-}
+  durability: durabilityCheck,
+};
+
+/** Options of a writer. */
+export interface WriterOptions extends OptionsOf<typeof WRITER_OPTIONS> {}
 
 /** The size of the buffer: UTF-16 units of text plus bytes of byte values. */
 const BUFFER_UNITS = 1 << 20;

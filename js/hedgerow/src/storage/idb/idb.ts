@@ -8,7 +8,7 @@
  * finds no space: see `idb-transaction.ts`.
  */
 
-import { optionsOf } from '../../base/check-options.js';
+import { flag, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { part } from '../../base/dynamic-import.js';
 import { isFull } from '../../base/errors.js';
 import { type Locks, localLocks } from '../../base/locks.js';
@@ -34,22 +34,24 @@ import { readAll } from './read-segments.js';
 import { buildMalformedError, COUNTER_KEY, isWhole, type MoveKey } from './ref-journal.js';
 import { moveOnce, writeOnce } from './writes.js';
 
-/** Options of stores in IndexedDB. */
-export interface IdbOptions {
+const OPTIONS = {
   /**
    * Says that no other tab, window or worker has these stores open. Without Web Locks, as on a page from an insecure
    * connection, stores are collected only with this option: no handle can see there what others use. If that is wrong,
    * others lose what they read or load.
    */
-  readonly exclusive?: boolean | undefined;
-}
+  exclusive: flag,
+};
+
+/** Options of stores in IndexedDB. */
+export interface IdbOptions extends OptionsOf<typeof OPTIONS> {}
 
 /** Locks among all handles of this page. */
 let ownLocks: Locks | undefined;
 
 /** Keeps stores in IndexedDB, each in a database of its own. */
 export function idb(options: IdbOptions = {}): Storage {
-  const { exclusive = false } = optionsOf('idb', options, 'exclusive');
+  const { exclusive = false } = optionsOf('idb', options, OPTIONS);
   return {
     isShared: true,
     lifetime: 'origin',

@@ -1,6 +1,6 @@
 /** Puts tables on the handles of a store: itself, its branches, snapshots and transactions. */
 
-import { optionsOf } from '../../base/check-options.js';
+import { optionsOf, plain } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { isPlain, kindOf, shownAs } from '../../base/runtime-type-checks.js';
 import type { IndexDefinitions } from '../../core/indexes/index-set.js';
@@ -17,6 +17,8 @@ import { TxTable } from './tx-table.js';
 
 /** A handle that gets tables. */
 export type Handle = Store | Snapshot | Transaction;
+
+const INDEXES = { indexes: plain<IndexDefinitions>() };
 
 /** The checked definitions of tables. */
 export class TableSet {
@@ -51,7 +53,7 @@ export class TableSet {
 
   /** Returns the indexes of all tables, together with the other indexes of the store. */
   indexes(others: IndexDefinitions = {}): IndexDefinitions {
-    const { indexes } = optionsOf('open', { indexes: others }, 'indexes');
+    const { indexes } = optionsOf('open', { indexes: others }, INDEXES);
     const all: Record<string, IndexDefinitions[string]> = { ...indexes };
     for (const spec of this.specs) {
       for (const [name, definition] of Object.entries(spec.definitions())) {

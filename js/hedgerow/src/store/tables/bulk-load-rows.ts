@@ -5,7 +5,7 @@ import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { LOOK } from '../../base/internal-symbols.js';
 import { isList, isRevoked } from '../../base/runtime-type-checks.js';
 import type { Progress, WriteResult } from '../../engine/write/ingest.js';
-import type { PutManyOptions } from '../../engine/write/put-many.js';
+import type { LoadOptions } from '../../engine/write/put-many.js';
 import { openArray, openSource, type Source } from '../../engine/write/row-source.js';
 import type { Store } from '../store.js';
 import { pointerTo } from './column-json-pointer.js';
@@ -14,9 +14,6 @@ import { iterateSource, mapBytes, mapRows } from './map-row-iterators.js';
 import { loadRowsIn } from './on-demand-table-code.js';
 import { makeVersionCheck } from './refuse-newer-rows.js';
 import type { Spec } from './spec.js';
-
-/** The options of `putMany` of a store, without the keys, which the table makes. */
-export type LoadOptions = Omit<PutManyOptions<unknown>, 'key' | 'prefix'>;
 
 /**
  * Puts the rows of a source. Bytes go to the store as they are if the table keeps keys and values as rows have them.

@@ -5,7 +5,7 @@ import { isDevelopment } from '../../base/development.js';
 import type { OpenOptions } from '../open.js';
 import type { Store } from '../store.js';
 import { type Handle, TableSet } from './attach.js';
-import type { MigrationCalls } from './migrate/migration-registry.js';
+import { MIGRATION_CALLS, type MigrationCalls } from './migrate/migration-calls.js';
 import {
   loadCheckedRows,
   loadMigrations,
@@ -35,7 +35,7 @@ export async function openTables(
   open: StoreOpener,
 ): Promise<Store> {
   const { tables, onMigration, onOutdated, ...options } = given;
-  const calls = optionsOf('open', { onMigration, onOutdated }, 'onMigration onOutdated');
+  const calls = optionsOf('open', { onMigration, onOutdated }, MIGRATION_CALLS);
   const definitions = Object.values(tables).map(
     (one) => one?.definition as TableDefinition<object>,
   );

@@ -1,13 +1,23 @@
 /** Queries of a table: conditions, an order and a window, read by an index. */
 
 import { checkSignal } from '../../base/abort-signal.js';
-import { checkNumber, optionsOf } from '../../base/check-options.js';
+import {
+  checkNumber,
+  count,
+  flag,
+  type OptionsOf,
+  optionsOf,
+  SIGNAL_OPTIONS,
+  type SignalOptions,
+  signalCheck,
+} from '../../base/check-options.js';
 import type { HedgerowError } from '../../base/errors.js';
 import { mapInSlices } from '../../base/map-in-slices.js';
 import { isPlain, kindOf } from '../../base/runtime-type-checks.js';
 import { Slicer } from '../../base/slicer.js';
 import { trackUnawaitedCalls } from '../../base/track-unawaited-calls.js';
-import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher-types.js';
+import type { WatchOptions } from '../../engine/watch/watch-options.js';
+import type { WatchCallback } from '../../engine/watch/watcher-types.js';
 import type { WriteResult } from '../../engine/write/write-result.js';
 import { namedError, throwTableError } from './errors.js';
 import { iterateRows } from './iterate-rows.js';
@@ -19,13 +29,18 @@ import { forwardRowChanges, type RowChange } from './row-changes.js';
 import type { Row } from './spec.js';
 import { callsIn, type TableContext } from './table-context.js';
 
-/** The options of a read. */
-export interface ReadOptions {
+const READ_OPTIONS = {
   /** Ends the reading with `aborted`. */
-  readonly signal?: AbortSignal | undefined;
+  signal: signalCheck,
   /** If `false`, the read rejects with `not-ready` instead of waiting for an index that is built, or a migration. */
-  readonly wait?: boolean | undefined;
-}
+  wait: flag,
+};
+
+/** The options of a read. */
+export interface ReadOptions extends OptionsOf<typeof READ_OPTIONS> {}
+
+const LIMIT = { limit: count };
+const OFFSET = { offset: count };
 
 /** Rows between two looks at the clock. */
 const CLOCK_ROWS = 64;
@@ -90,11 +105,11 @@ export class TableQuery {
   }
 
   limit(limit: number): TableQuery {
-    return this.#with(optionsOf(`${this.#name}.limit`, { limit }, 'limit'));
+    return this.#with(optionsOf(`${this.#name}.limit`, { limit }, LIMIT));
   }
 
   offset(offset: number): TableQuery {
-    return this.#with(optionsOf(`${this.#name}.offset`, { offset }, 'offset'));
+    return this.#with(optionsOf(`${this.#name}.offset`, { offset }, OFFSET));
   }
 
   after(row: unknown): TableQuery {
@@ -137,7 +152,7 @@ export class TableQuery {
   }
 
   async #begin(call: string, given: ReadOptions): Promise<[plan: Read, options: ReadOptions]> {
-    const options = optionsOf(`${this.#name}.${call}`, given, 'signal wait');
+    const options = optionsOf(`${this.#name}.${call}`, given, READ_OPTIONS);
     const plan = this.#plan();
     if (plan.isOfNewest) await this.#place.whenReady?.(options);
     return [{ ...plan, ...(await this.#wantedOf(plan)) }, options];
@@ -293,13 +308,10 @@ export class TableQuery {
     }
   }
 
-  async delete(
-    given: { readonly signal?: AbortSignal | undefined } = {},
-    call = 'delete',
-  ): Promise<number | WriteResult> {
+  async delete(given: SignalOptions = {}, call = 'delete'): Promise<number | WriteResult> {
     const { remove, within, at, whenReady } = this.#place;
     if (remove === undefined) throwTableError(this.#name, 'delete is no call of a snapshot');
-    const { signal } = optionsOf(`${this.#name}.${call}`, given, 'signal');
+    const { signal } = optionsOf(`${this.#name}.${call}`, given, SIGNAL_OPTIONS);
     const plan = this.#plan();
     this.#checkDeletion();
     // Without a wait, the deletion begins in the turn of the call: calls take effect in their order.

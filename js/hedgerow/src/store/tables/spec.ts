@@ -1,6 +1,13 @@
 /** The checked definition of a table: how its rows are keyed, kept and indexed. */
 
-import { optionsOf } from '../../base/check-options.js';
+import {
+  anything,
+  flag,
+  mandatory,
+  type OptionsOf,
+  optionsOf,
+  plain,
+} from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { freezeShared } from '../../base/freeze-shared.js';
 import { checkKey } from '../../base/key.js';
@@ -55,7 +62,18 @@ export interface TableModules extends FormatModules {
   readonly migrations?: { readonly bringRow: Forward } | undefined;
 }
 
-const MEMBERS = 'key indexes prefix values schema validate version migrate keeps';
+const TABLE = {
+  key: mandatory(anything<unknown>()),
+  indexes: plain<object>(),
+  prefix: anything<string>(),
+  values: anything<unknown>(),
+  schema: anything<unknown>(),
+  validate: anything<boolean>(),
+  version: anything<number>(),
+  migrate: anything<unknown>(),
+  keeps: anything<unknown>(),
+};
+const INDEX = { columns: mandatory(anything<unknown>()), nulls: flag };
 
 /** The checked definition of a table. */
 export class Spec {
@@ -77,7 +95,7 @@ export class Spec {
 
   constructor(name: string, definition: unknown, ways: TableModules) {
     this.name = name;
-    const given = optionsOf('table()', definition as TableDefinition<Row>, MEMBERS, 'a definition');
+    const given = optionsOf('table()', definition as TableDefinition<Row>, TABLE, 'a definition');
     const {
       key,
       indexes = {},
@@ -304,17 +322,10 @@ function indexOf(
     throwTableError(table, `no index has the name ${VERSION}: the table has one of it`);
   const { columns, nulls = true } = Array.isArray(given)
     ? { columns: given }
-    : optionsOf(
-        `the index ${name}`,
-        given as { columns: unknown; nulls?: unknown },
-        'columns nulls',
-        'a definition',
-      );
+    : optionsOf(`the index ${name}`, given as OptionsOf<typeof INDEX>, INDEX, 'a definition');
   if (!Array.isArray(columns) || columns.length === 0) {
     throwTableError(table, `the index ${name} must list its columns`);
   }
-  if (typeof nulls !== 'boolean')
-    throwTableError(table, `the index ${name}: nulls must be a boolean`);
   const paths = columns.map((column: unknown) => {
     if (typeof column === 'string') return pointerOf(column);
     const words = (column as { words?: unknown } | null)?.words;

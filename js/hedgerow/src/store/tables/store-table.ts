@@ -1,18 +1,19 @@
 /** A table of a store, or of a branch of one. */
 
 import type { ByteSource } from '../../base/byte-source.js';
-import { optionsOf } from '../../base/check-options.js';
+import { optionsOf, SIGNAL_OPTIONS, type SignalOptions } from '../../base/check-options.js';
 import { OWN } from '../../base/internal-symbols.js';
 import { buildKeyRange, isRange } from '../../base/range.js';
 import type { Rows } from '../../engine/read/scan.js';
-import type { TransactionOptions } from '../../engine/transaction/run.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
-import type { WatchOptions } from '../../engine/watch/watcher-types.js';
+import type { TransactionOptions } from '../../engine/transaction/transaction-options.js';
+import type { WatchOptions } from '../../engine/watch/watch-options.js';
 import type { WriteResult } from '../../engine/write/ingest.js';
 import type { PatchOperation } from '../../engine/write/patch.js';
+import { LOAD_OPTIONS, type LoadOptions } from '../../engine/write/put-many.js';
 import type { Source } from '../../engine/write/row-source.js';
 import type { Store } from '../store.js';
-import { type LoadOptions, loadTableRows } from './bulk-load-rows.js';
+import { loadTableRows } from './bulk-load-rows.js';
 import { encodeTableRow, type RowEdit, updateTableRow } from './edit-row.js';
 import { namedError } from './errors.js';
 import type { MigrationTrial } from './migrate/migrate-rows-in-batches.js';
@@ -24,6 +25,13 @@ import type { Row, Spec } from './spec.js';
 import type { StoreReads } from './table-context.js';
 import { refuseExisting, TableReads } from './table-reads.js';
 import type { TxTable } from './tx-table.js';
+
+const TABLE_LOAD_OPTIONS = {
+  format: LOAD_OPTIONS.format,
+  signal: LOAD_OPTIONS.signal,
+  onProgress: LOAD_OPTIONS.onProgress,
+  durability: LOAD_OPTIONS.durability,
+};
 
 export class StoreTable extends TableReads {
   readonly #db: Store;
@@ -95,11 +103,8 @@ export class StoreTable extends TableReads {
   }
 
   /** Deletes rows by keys, or by conditions as `where` takes them. */
-  async deleteMany(
-    keysOrConditions: unknown,
-    given: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<WriteResult> {
-    const options = optionsOf(`${this.spec.name}.deleteMany`, given, 'signal');
+  async deleteMany(keysOrConditions: unknown, given: SignalOptions = {}): Promise<WriteResult> {
+    const options = optionsOf(`${this.spec.name}.deleteMany`, given, SIGNAL_OPTIONS);
     if (isRange(keysOrConditions))
       return this.where(keysOrConditions).delete(options) as Promise<WriteResult>;
     const keys = this.keysOf('deleteMany', keysOrConditions as Iterable<unknown>);
@@ -107,7 +112,7 @@ export class StoreTable extends TableReads {
   }
 
   /** Deletes all rows of the table. */
-  async clear(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<WriteResult> {
+  async clear(options: SignalOptions = {}): Promise<WriteResult> {
     return this.all().delete(options, 'clear') as Promise<WriteResult>;
   }
 
@@ -115,11 +120,7 @@ export class StoreTable extends TableReads {
     source: Source<unknown> | ByteSource,
     given: LoadOptions = {},
   ): Promise<WriteResult> {
-    const options = optionsOf(
-      `${this.spec.name}.putMany`,
-      given,
-      'format signal onProgress durability',
-    );
+    const options = optionsOf(`${this.spec.name}.putMany`, given, TABLE_LOAD_OPTIONS);
     return loadTableRows(this.#db, this.spec, source, options);
   }
 
@@ -130,9 +131,9 @@ export class StoreTable extends TableReads {
     return new TableQuery(this.place).watch(callback, options);
   }
 
-  sinceFork(given: { readonly signal?: AbortSignal | undefined } = {}): Rows<RowChange> {
+  sinceFork(given: SignalOptions = {}): Rows<RowChange> {
     const { name, prefix } = this.spec;
-    const { signal } = optionsOf(`${name}.sinceFork`, given, 'signal');
+    const { signal } = optionsOf(`${name}.sinceFork`, given, SIGNAL_OPTIONS);
     const range = { ...buildKeyRange({ prefix }), signal };
     return changesOfRows(this.spec, this.#db.history.sinceFork(range));
   }
@@ -157,8 +158,8 @@ export class StoreTable extends TableReads {
   }
 
   /** Resolves when all indexes of the table are there, and its rows have its version. */
-  async ready(given: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
-    const { signal } = optionsOf(`${this.spec.name}.ready`, given, 'signal');
+  async ready(given: SignalOptions = {}): Promise<void> {
+    const { signal } = optionsOf(`${this.spec.name}.ready`, given, SIGNAL_OPTIONS);
     for (const { stored } of this.spec.indexes) {
       await this.place.at.count({ index: stored, signal }).catch(this.throwNamed);
     }
@@ -176,10 +177,8 @@ export class StoreTable extends TableReads {
     return { ...migrator.progress, remaining };
   }
 
-  async tryMigration(
-    given: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<MigrationTrial> {
-    const { signal } = optionsOf(`${this.spec.name}.tryMigration`, given, 'signal');
+  async tryMigration(given: SignalOptions = {}): Promise<MigrationTrial> {
+    const { signal } = optionsOf(`${this.spec.name}.tryMigration`, given, SIGNAL_OPTIONS);
     if (this.#migrations === undefined) return { rows: 0, refused: 0, failed: [] };
     return this.#migrations.trial(this.#db, this.spec, signal);
   }

@@ -3,7 +3,8 @@
 import type { KeyRange } from '../../base/range.js';
 import type { UnawaitedCalls } from '../../base/unawaited-calls.js';
 import type { IndexRange } from '../../core/indexes/index-entries.js';
-import type { WatchCallback, WatchOptions } from '../../engine/watch/watcher-types.js';
+import type { WatchOptions } from '../../engine/watch/watch-options.js';
+import type { WatchCallback } from '../../engine/watch/watcher-types.js';
 import type { WriteResult } from '../../engine/write/write-result.js';
 import type { Spec } from './spec.js';
 

@@ -2,15 +2,16 @@
 
 import type { ByteSource } from '../../base/byte-source.js';
 import type { Rows } from '../../engine/read/scan.js';
+import type { CommitResult } from '../../engine/transaction/run.js';
+import type { Transaction } from '../../engine/transaction/transaction.js';
 import type {
   CommitOptions,
-  CommitResult,
   TransactionOptions,
-} from '../../engine/transaction/run.js';
-import type { Transaction } from '../../engine/transaction/transaction.js';
-import type { WatchOptions } from '../../engine/watch/watcher-types.js';
+} from '../../engine/transaction/transaction-options.js';
+import type { WatchOptions } from '../../engine/watch/watch-options.js';
 import type { WriteResult } from '../../engine/write/ingest.js';
 import type { PatchOperation } from '../../engine/write/patch.js';
+import type { LoadOptions } from '../../engine/write/put-many.js';
 import type { Source } from '../../engine/write/row-source.js';
 import type { Connection } from '../../sync/link/connection.js';
 import type { Transport } from '../../sync/link/transport.js';
@@ -18,7 +19,6 @@ import type { Snapshot } from '../snapshot.js';
 import type { Store } from '../store.js';
 import type { StoreBranches } from '../store-branches.js';
 import type { StoreHistory } from '../store-history.js';
-import type { LoadOptions } from './bulk-load-rows.js';
 import type { MigrationTrial } from './migrate/migrate-rows-in-batches.js';
 import type { MigrationProgress } from './migrate/migrator.js';
 import type { ReadOptions } from './query.js';

@@ -4,7 +4,7 @@
  */
 
 import { sameBytes } from '../../base/bytes.js';
-import { optionsOf } from '../../base/check-options.js';
+import { anything, mandatory, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { HedgerowError, type RemoteKind } from '../../base/errors.js';
 import { LONE_SURROGATE, utf8Length } from '../../base/key.js';
 import { askApp } from '../remote/ask-app-credentials.js';
@@ -30,31 +30,35 @@ const MAX_PLACE_BYTES = 256;
 const PADDED_TO: Partial<Record<RemoteKind, number>> = { pack: 256, nodes: 256 };
 const USUAL = 1024;
 
-/** The keys of a remote. */
-export interface RemoteKeysOptions {
-  /**
-   * The app's name for the remote, such as the id of a room: text of 1 to 256 bytes. All devices give the same, for
-   * ever. No object of one place can be read in another, even if both have the same key.
-   */
-  readonly place: string;
+const REMOTE_KEYS_OPTIONS = {
   /**
    * Returns the key of an epoch, counted from 1: 32 random bytes, or a key of `importKey` or `passphraseKey`. Called
    * once for each epoch. `undefined` if this device lacks the key: then the call rejects with `wrong-key`.
    */
-  readonly keys: (epoch: number) => RootKey | undefined | Promise<RootKey | undefined>;
+  keys: mandatory(
+    anything<(epoch: number) => RootKey | undefined | Promise<RootKey | undefined>>(),
+  ),
+  /**
+   * The app's name for the remote, such as the id of a room: text of 1 to 256 bytes. All devices give the same, for
+   * ever. No object of one place can be read in another, even if both have the same key.
+   */
+  place: mandatory(anything<string>()),
   /**
    * The epoch of writes, from 1 to 65,535; 1 by default. A higher one than the remote has turns the key at the next
    * push: later pushes can be read with the new key only. If the remote is at a later epoch, writes take that one.
    */
-  readonly epoch?: number | undefined;
-}
+  epoch: anything<number>(),
+};
+
+/** The keys of a remote. */
+export interface RemoteKeysOptions extends OptionsOf<typeof REMOTE_KEYS_OPTIONS> {}
 
 /**
  * Returns the encryption for `db.connect()` and `clone()`. One object may serve all connections to a remote. Without
  * the keys, the data at the remote is lost.
  */
 export function remoteKeys(options: RemoteKeysOptions): RemoteEncryption {
-  const { keys, place, epoch = 1 } = optionsOf('remoteKeys', options, 'keys place epoch');
+  const { keys, place, epoch = 1 } = optionsOf('remoteKeys', options, REMOTE_KEYS_OPTIONS);
   if (typeof keys !== 'function') {
     throw new HedgerowError('invalid-argument', 'remoteKeys: keys must be a function of an epoch');
   }

@@ -1,6 +1,6 @@
 /** Signs heads: a reader of a remote can check that a holder of the private key wrote what it shows. */
 
-import { optionsOf } from '../../base/check-options.js';
+import { anything, mandatory, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { LONE_SURROGATE } from '../../base/key.js';
 import { isList } from '../../base/runtime-type-checks.js';
@@ -24,18 +24,20 @@ import {
   verifyingKey,
 } from './ed25519.js';
 
-/** The keys of a remote with signed heads. */
-export interface SignedRemoteOptions {
+const SIGNED_REMOTE_OPTIONS = {
   /** The key that checks heads. Several while a key is turned: one of them signs a head. */
-  readonly publicKey: PublicKey | readonly PublicKey[];
+  publicKey: mandatory(anything<PublicKey | readonly PublicKey[]>()),
   /** The key that signs heads, for writers. Without it every write rejects with `unauthorized`. */
-  readonly privateKey?: PrivateKey | undefined;
+  privateKey: anything<PrivateKey>(),
   /**
    * The app's name for the remote, such as the id of a room; empty by default. Writers and readers give the same, and a
    * head that was signed for another place is refused: needed where one key signs several remotes.
    */
-  readonly place?: string | undefined;
-}
+  place: anything<string>(),
+};
+
+/** The keys of a remote with signed heads. */
+export interface SignedRemoteOptions extends OptionsOf<typeof SIGNED_REMOTE_OPTIONS> {}
 
 /**
  * Returns `inner` with signed heads: `readHead` takes only heads that a key of `publicKey` signed for this branch and
@@ -108,8 +110,11 @@ class HeadKeys {
   #imported: Promise<ImportedHeadKeys> | undefined;
 
   constructor(options: SignedRemoteOptions) {
-    const names = 'publicKey privateKey place';
-    const { publicKey, privateKey, place = '' } = optionsOf('signedRemote', options, names);
+    const {
+      publicKey,
+      privateKey,
+      place = '',
+    } = optionsOf('signedRemote', options, SIGNED_REMOTE_OPTIONS);
     const all = isList(publicKey) && Array.isArray(publicKey) ? publicKey : [publicKey];
     this.#publicKeys = all.map((key) => signingKeyOf('signedRemote: publicKey', key, 'verify'));
     if (privateKey !== undefined) {

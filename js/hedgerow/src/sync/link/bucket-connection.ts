@@ -1,18 +1,30 @@
 /** The connection of a store to a bucket. */
 
-import { checkRangeOptions, optionsOf, RANGE } from '../../base/check-options.js';
+import {
+  anything,
+  checkRangeOptions,
+  KEY_RANGE,
+  mandatory,
+  type OptionsOf,
+  optionsOf,
+  SIGNAL_OPTIONS,
+} from '../../base/check-options.js';
 import { part } from '../../base/dynamic-import.js';
 import { HedgerowError } from '../../base/errors.js';
 import { Listeners } from '../../base/listeners.js';
 import type { KeyRange } from '../../base/range.js';
-import type { RepairOptions, RepairResult } from '../../engine/repair/types.js';
+import { REPAIR_OPTIONS, type RepairOptions } from '../../engine/repair/repair-options.js';
+import type { RepairResult } from '../../engine/repair/types.js';
+import { COLLECT_OPTIONS, type CollectOptions } from './collect-options.js';
 import type { ConnectionCall } from './connection.js';
-import type {
-  BucketStartOptions,
-  CallOptions,
-  ConnectionState,
-  PullOptions,
-  StartOptions,
+import {
+  BUCKET_START_OPTIONS,
+  type BucketStartOptions,
+  type CallOptions,
+  type ConnectionState,
+  PULL_OPTIONS,
+  type PullOptions,
+  type StartOptions,
 } from './connection-state.js';
 import type { PullResult, SyncContext, SyncProgress } from './link-context.js';
 import type { SyncHost } from './linked-store-types.js';
@@ -23,22 +35,30 @@ import { beginLink, type ResetRef } from './prepare-link-refs.js';
 import { pull } from './pull.js';
 import { type PushResult, push } from './push.js';
 import type { Keep } from './rejoin-replaced-remote.js';
-import type { CollectOptions, CollectResult } from './remote-garbage-types.js';
+import type { CollectResult } from './remote-garbage-types.js';
 import type { LoopState, RoundResult } from './sync-loop.js';
 
 export interface RejoinOptions extends PullOptions<SyncProgress> {
   readonly keep: Keep;
 }
 
-export interface BucketRepairOptions extends RepairOptions {
+const REJOIN_OPTIONS = { keep: mandatory(anything<Keep>()), ...PULL_OPTIONS };
+const PREFETCH_OPTIONS = { ...KEY_RANGE, ...SIGNAL_OPTIONS };
+
+const BUCKET_REPAIR_OPTIONS = {
   /**
    * Puts a checkpoint of all rows in the place of the remote's head, which then names no other object: for a remote
    * whose objects were lost, or do not lead to the rows of the head. `true` rejects with `remote/data` unless this
    * device has the rows of the head. `'replace'` makes the local rows the rows of the remote, whatever the head says:
    * rows that only the head has are lost.
    */
-  readonly remote?: boolean | 'replace' | undefined;
-}
+  remote: anything<boolean | 'replace'>(),
+  ...REPAIR_OPTIONS,
+};
+
+export interface BucketRepairOptions
+  extends RepairOptions,
+    OptionsOf<typeof BUCKET_REPAIR_OPTIONS> {}
 
 export interface BucketRepairResult extends RepairResult {
   /** The number of the head that `remote` has put. */
@@ -116,7 +136,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
    * codes of remotes; the local rows are then as they were.
    */
   pull(options: PullOptions<SyncProgress> = {}): Promise<PullResult> {
-    const { signal, onProgress } = optionsOf('pull', options, 'signal onProgress');
+    const { signal, onProgress } = optionsOf('pull', options, PULL_OPTIONS);
     return this.#pull(this.makeCall(signal, onProgress));
   }
 
@@ -126,7 +146,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
    * when others were first 40 times.
    */
   push(options: PullOptions<SyncProgress> = {}): Promise<PushResult> {
-    const { signal, onProgress } = optionsOf('push', options, 'signal onProgress');
+    const { signal, onProgress } = optionsOf('push', options, PULL_OPTIONS);
     return this.#push(this.makeCall(signal, onProgress));
   }
 
@@ -135,7 +155,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
    * rows that it has.
    */
   async prefetch(options: KeyRange & CallOptions = {}): Promise<void> {
-    const { signal, ...range } = checkRangeOptions('prefetch', options, RANGE.signal);
+    const { signal, ...range } = checkRangeOptions('prefetch', options, PREFETCH_OPTIONS);
     this.check();
     const work = async (own: AbortSignal | undefined) =>
       (await prefetching()).prefetch(this.#context, range, { signal: own });
@@ -149,7 +169,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
    * rows of the remote: changes that were not pushed are lost.
    */
   rejoin(options: RejoinOptions): Promise<PullResult> {
-    const { keep, signal, onProgress } = optionsOf('rejoin', options, 'keep signal onProgress');
+    const { keep, signal, onProgress } = optionsOf('rejoin', options, REJOIN_OPTIONS);
     return this.#run(this.makeCall(signal, onProgress), async (own) =>
       (await mending()).rejoin(this.#context, keep, own),
     );
@@ -161,11 +181,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
    * `remote` it repairs the remote, too.
    */
   async repair(options: BucketRepairOptions = {}): Promise<BucketRepairResult> {
-    const { signal, remote, ...wanted } = optionsOf(
-      'repair',
-      options,
-      'remote salvage checkIndexes signal onProgress',
-    );
+    const { signal, remote, ...wanted } = optionsOf('repair', options, BUCKET_REPAIR_OPTIONS);
     if (remote !== undefined && typeof remote !== 'boolean' && remote !== 'replace') {
       throw new HedgerowError('invalid-argument', "repair: remote is true, false or 'replace'");
     }
@@ -199,7 +215,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
    * called on any device, at any time, and made again after any failure. See `docs/sync.md`.
    */
   collect(options: CollectOptions = {}): Promise<CollectResult> {
-    const { signal, ...job } = optionsOf('collect', options, 'graceMs signal onProgress');
+    const { signal, ...job } = optionsOf('collect', options, COLLECT_OPTIONS);
     return this.#beside(signal, async (own) =>
       (await collecting()).collectNow(this.#context, { ...job, signal: own }),
     );
@@ -288,10 +304,7 @@ export class BucketConnection extends MergingConnection<PullResult, PushResult, 
   }
 
   protected override startOptions(options: BucketStartOptions): StartOptions {
-    const all: BucketStartOptions = super.startOptions(
-      options,
-      'everyMs pauseMs subscribe collect',
-    );
+    const all: BucketStartOptions = super.startOptions(options, BUCKET_START_OPTIONS);
     this.#collects = all.collect;
     return all;
   }

@@ -1,6 +1,13 @@
 /** The state of a connection, and the options of its loop. */
+import {
+  anything,
+  fn,
+  type OptionsOf,
+  type SignalOptions,
+  signalCheck,
+} from '../../base/check-options.js';
 import type { HedgerowError } from '../../base/errors.js';
-import type { CollectOptions } from './remote-garbage-types.js';
+import type { CollectOptions } from './collect-options.js';
 
 /**
  * The states of a connection, as a person may see them:
@@ -27,33 +34,40 @@ export interface ConnectionState {
   readonly retryAt: number | undefined;
 }
 
-/** The options of `start`. */
-export interface StartOptions {
+export const START_OPTIONS = {
   /** Longest time between two pulls, in milliseconds; 60,000 by default. */
-  readonly everyMs?: number | undefined;
+  everyMs: anything<number>(),
   /** Shortest time between two rounds, in milliseconds; 1,000 by default. Changes between them go together. */
-  readonly pauseMs?: number | undefined;
+  pauseMs: anything<number>(),
   /**
    * Subscribes to news of the other side by calls of `poke`; returns a function that unsubscribes. The tab at work calls
    * it. See `serverPokes`.
    */
-  readonly subscribe?: ((poke: () => void) => () => void) | undefined;
-}
+  subscribe: anything<(poke: () => void) => () => void>(),
+};
+
+/** The options of `start`. */
+export interface StartOptions extends OptionsOf<typeof START_OPTIONS> {}
+
+export const BUCKET_START_OPTIONS = {
+  ...START_OPTIONS,
+  /** Whether this device collects the garbage of the remote about once a day: see `collect`. Not by default. */
+  collect: anything<boolean | Pick<CollectOptions, 'graceMs'>>(),
+};
 
 /** The options of `start` of a bucket. */
-export interface BucketStartOptions extends StartOptions {
-  /** Whether this device collects the garbage of the remote about once a day: see `collect`. Not by default. */
-  readonly collect?: boolean | Pick<CollectOptions, 'graceMs'> | undefined;
-}
+export interface BucketStartOptions extends OptionsOf<typeof BUCKET_START_OPTIONS> {}
+
+export const PULL_OPTIONS = {
+  /** Ends the call with `aborted`. Bytes that have arrived stay. */
+  signal: signalCheck,
+  onProgress: fn<(progress: never) => void>(),
+};
 
 /** The options of a call that asks the other side. */
-export interface PullOptions<Steps = unknown> {
-  /** Ends the call with `aborted`. Bytes that have arrived stay. */
-  readonly signal?: AbortSignal | undefined;
+export interface PullOptions<Steps = unknown> extends OptionsOf<typeof PULL_OPTIONS> {
   readonly onProgress?: ((progress: Steps) => void) | undefined;
 }
 
 /** The options of a call that only a signal ends. */
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-}
+export interface CallOptions extends SignalOptions {}

@@ -6,11 +6,12 @@ import { disposable } from '../../base/disposable.js';
 import { HedgerowError } from '../../base/errors.js';
 import { Listeners } from '../../base/listeners.js';
 import { sleep } from '../../base/timeout.js';
-import type {
-  CallOptions,
-  ConnectionState,
-  PullOptions,
-  StartOptions,
+import {
+  type CallOptions,
+  type ConnectionState,
+  type PullOptions,
+  START_OPTIONS,
+  type StartOptions,
 } from './connection-state.js';
 import { CallQueue } from './exclusive-link-calls.js';
 import type { SyncHost } from './linked-store-types.js';
@@ -218,8 +219,8 @@ export abstract class Connection<Pulled = any, Pushed = any, Steps = any> {
   }
 
   /** Checks the options of `start`. */
-  protected startOptions(options: StartOptions, names = 'everyMs pauseMs subscribe'): StartOptions {
-    const { everyMs, pauseMs, subscribe, ...others } = optionsOf('start', options, names);
+  protected startOptions(options: StartOptions, checks = START_OPTIONS): StartOptions {
+    const { everyMs, pauseMs, subscribe, ...others } = optionsOf('start', options, checks);
     for (const ms of [everyMs, pauseMs]) {
       if (ms === undefined || (typeof ms === 'number' && ms >= 0)) continue;
       throw new HedgerowError('invalid-argument', 'start: everyMs and pauseMs are milliseconds');

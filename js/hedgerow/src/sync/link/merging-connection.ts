@@ -1,6 +1,6 @@
 /** The calls of connections that merge rows here, and log the conflicts. */
 
-import { optionsOf } from '../../base/check-options.js';
+import { optionsOf, SIGNAL_OPTIONS } from '../../base/check-options.js';
 import { encodeRange } from '../../base/range.js';
 import { type Change, changesOf, startDiff } from '../../engine/read/decode-diff.js';
 import { blocks } from '../../engine/read/scan.js';
@@ -50,7 +50,7 @@ export abstract class MergingConnection<Pulled, Pushed, Steps> extends Connectio
 
   /** Counts the rows that differ from the last seen rows of the other side. Reads only these. */
   async pendingCount(options: CallOptions = {}): Promise<number> {
-    const { signal } = optionsOf('pendingCount', options, 'signal');
+    const { signal } = optionsOf('pendingCount', options, SIGNAL_OPTIONS);
     let count = 0;
     for await (const changes of this.unsent(signal)) count += changes.length;
     return count;
@@ -81,7 +81,7 @@ export abstract class MergingConnection<Pulled, Pushed, Steps> extends Connectio
   /** Reads the conflicts that were decided on this device, and changes that a server refused, the oldest first. */
   conflicts(options: CallOptions = {}): AsyncIterable<LoggedConflict> {
     this.check();
-    return this.#merging.log.entries(optionsOf('conflicts', options, 'signal').signal);
+    return this.#merging.log.entries(optionsOf('conflicts', options, SIGNAL_OPTIONS).signal);
   }
 
   /** Deletes conflicts from the log, by their ids. */

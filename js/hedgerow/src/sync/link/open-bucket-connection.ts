@@ -1,12 +1,13 @@
 /** Opens a connection to a bucket: checks its options, and the store's state of the remote. */
 
 import { sameBytes } from '../../base/bytes.js';
-import { checkStoreName, optionsOf } from '../../base/check-options.js';
+import { anything, checkStoreName, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { sleep } from '../../base/timeout.js';
 import { deltaCalls } from '../../core/calls/delta-calls.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
 import { refOfBranch } from '../../engine/history/branch-name.js';
+import { encryptionCheck } from '../../storage/place-options.js';
 import type { Durability } from '../../storage/segment-store.js';
 import { checkedRemote } from '../remote/checked-remote.js';
 import { PLAIN_SCOPE, type RemoteEncryption } from '../remote/format/cipher-suite.js';
@@ -27,32 +28,32 @@ import { beginLink } from './prepare-link-refs.js';
 import { Heads } from './remote-head-reader.js';
 import { WholeReplica } from './replica-with-all-rows.js';
 
-/** The options of `bucket`. */
-export interface BucketOptions {
+const BUCKET_OPTIONS = {
   /** The store's name for this remote; `origin` by default. Its branches are `remote/<name>` and below. */
-  readonly name?: string | undefined;
+  name: anything<string>(),
   /** The branch at the remote; `main` by default. */
-  readonly remoteBranch?: string | undefined;
+  remoteBranch: anything<string>(),
   /** Decides rows that both sides have changed; `'fields'` by default. */
-  readonly policy?: ConflictPolicy | undefined;
+  policy: anything<ConflictPolicy>(),
   /**
    * The app's own version of its rows, from 0 to 2^32 - 1; 0 by default. After a later version has written, this one
    * pulls, but `push` rejects with `newer-version/format`.
    */
-  readonly app?: number | undefined;
+  app: anything<number>(),
   /**
    * Whether the first push of this store probes the remote (`probeRemote`), unless another device has; true by default.
    * `push` rejects with `remote/unsafe` if the remote grants what it must refuse.
    */
-  readonly probe?: boolean | undefined;
+  probe: anything<boolean>(),
   /**
    * The encryption of all objects of the remote: `remoteKeys` of `hedgerow/encryption` makes it. A remote is encrypted
    * from its first push on, or never: otherwise `pull` and `push` reject with `wrong-key`.
    */
-  readonly encryption?: RemoteEncryption | undefined;
-}
+  encryption: encryptionCheck<RemoteEncryption>(),
+};
 
-const BUCKET_OPTIONS = 'name remoteBranch policy app probe encryption';
+/** The options of `bucket`. */
+export interface BucketOptions extends OptionsOf<typeof BUCKET_OPTIONS> {}
 
 const contexts = new WeakMap<BucketConnection, SyncContext>();
 

@@ -1,4 +1,4 @@
-/** The options and results of a collection. */
+/** The jobs and results of a collection. */
 
 /** A number of objects at a remote, and their bytes. */
 export interface RemoteAmount {
@@ -27,17 +27,6 @@ export interface CollectResult {
 export interface CollectProgress {
   readonly deleted: number;
   readonly all: number;
-}
-
-export interface CollectOptions {
-  /**
-   * How long an object stays after the last head that named it, in milliseconds, by the remote's clock: 7 days by
-   * default, and at least an hour. All devices that collect at a remote use the same.
-   */
-  readonly graceMs?: number | undefined;
-  /** Ends the call with `aborted`. */
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: CollectProgress) => void) | undefined;
 }
 
 /** The checked options of a collection. */

@@ -2,10 +2,11 @@
 
 import { notify } from '../../base/call-callback-safely.js';
 import { HedgerowError } from '../../base/errors.js';
+import type { CollectOptions } from './collect-options.js';
 import { collectRemote, isRemoteCollectionDue } from './collect-remote-garbage.js';
 import type { BucketStartOptions } from './connection-state.js';
 import type { SyncContext } from './link-context.js';
-import type { CollectOptions, CollectResult } from './remote-garbage-types.js';
+import type { CollectResult } from './remote-garbage-types.js';
 
 const GRACE_MS = 7 * 86_400_000;
 const MIN_GRACE_MS = 3_600_000;

@@ -2,13 +2,14 @@
 import type { Transaction } from '../../engine/transaction/transaction.js';
 import type { Transport } from '../link/transport.js';
 import type { MutatorConnection } from './mutator-connection.js';
-import type { MutatorOptions, Mutators } from './types.js';
+import type { MutatorOptions } from './mutator-options.js';
+import type { Mutators } from './types.js';
 
 export type { MutatorConnection } from './mutator-connection.js';
+export type { MutatorOptions } from './mutator-options.js';
 export type {
   Endpoint,
   Mutator,
-  MutatorOptions,
   MutatorPull,
   MutatorState,
   Mutators,

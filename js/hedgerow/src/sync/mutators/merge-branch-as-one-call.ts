@@ -1,6 +1,6 @@
 /** Merges a branch by a call: its changes are the argument of a mutator, since the rows here are the server's. */
 
-import { optionsOf } from '../../base/check-options.js';
+import { anything, mandatory, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { encodeRange } from '../../base/range.js';
 import { untilWon } from '../../base/timeout.js';
@@ -10,14 +10,16 @@ import { blocks } from '../../engine/read/scan.js';
 import type { CallRunner } from './call-runner.js';
 import { type ServerContext, unlessMoved } from './server-context.js';
 
+const MERGE_DRAFT_OPTIONS = { as: mandatory(anything<string>()) };
+
 /** Makes the call, and moves the fork in its commit: a later merge has only later changes. */
 export async function mergeDraft(
   context: ServerContext,
   calls: CallRunner,
   name: string,
-  options: { readonly as: string },
+  options: OptionsOf<typeof MERGE_DRAFT_OPTIONS>,
 ): Promise<unknown> {
-  const { as } = optionsOf('mergeDraft', options, 'as');
+  const { as } = optionsOf('mergeDraft', options, MERGE_DRAFT_OPTIONS);
   if (typeof as !== 'string') {
     throw new HedgerowError('invalid-argument', 'mergeDraft: as is the name of a mutator');
   }

@@ -1,14 +1,14 @@
 /** The connection of a store to the app's own server. */
 
 import { notify } from '../../base/call-callback-safely.js';
-import { checkNumber, optionsOf } from '../../base/check-options.js';
+import { checkNumber, optionsOf, SIGNAL_OPTIONS } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { memberOf } from '../../base/runtime-type-checks.js';
 import { sleep } from '../../base/timeout.js';
 import type { IndexBuilder } from '../../engine/write/background-index-builder.js';
 import type { Progress } from '../../engine/write/write-result.js';
 import { Connection, type ConnectionCall } from '../link/connection.js';
-import type { CallOptions, PullOptions } from '../link/connection-state.js';
+import { type CallOptions, PULL_OPTIONS, type PullOptions } from '../link/connection-state.js';
 import type { RoundResult } from '../link/sync-loop.js';
 import { CallRunner } from './call-runner.js';
 import { mergeDraft } from './merge-branch-as-one-call.js';
@@ -111,7 +111,7 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
 
   /** Counts the calls that the server has not acknowledged. */
   async pendingCount(options: CallOptions = {}): Promise<number> {
-    optionsOf('pendingCount', options, 'signal');
+    optionsOf('pendingCount', options, SIGNAL_OPTIONS);
     await this.findPending();
     return this.#context.queue.size;
   }
@@ -122,13 +122,13 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
    * `remote/response`, `rollback` and `newer-version/format`; rows and queue are then as they were.
    */
   pull(options: PullOptions<Progress> = {}): Promise<MutatorPull> {
-    const { signal, onProgress } = optionsOf('pull', options, 'signal onProgress');
+    const { signal, onProgress } = optionsOf('pull', options, PULL_OPTIONS);
     return this.run(signal, (own) => this.#pull(this.makeCall(own, onProgress)));
   }
 
   /** Sends the waiting calls. A pull shows what became of them. Rejects as `pull` does; the calls stay in the queue. */
   push(options: CallOptions = {}): Promise<void> {
-    const { signal } = optionsOf('push', options, 'signal');
+    const { signal } = optionsOf('push', options, SIGNAL_OPTIONS);
     return this.run(signal, (own) => this.#push(own));
   }
 

@@ -13,17 +13,19 @@ import { Wire } from '../wire/app-server-client.js';
 import { MAX_PULL_BYTES, MAX_PUSH_BYTES, wireFaults } from '../wire/app-server-options.js';
 import type { MutatorTransport } from './index.js';
 import { MutatorConnection } from './mutator-connection.js';
+import { MUTATOR_OPTIONS, type MutatorOptions } from './mutator-options.js';
 import { freshRecord, Queue } from './queue.js';
 import type { ServerContext } from './server-context.js';
 import { ownBranch } from './sole-branch-writer.js';
-import type { MutatorOptions, Mutators } from './types.js';
-
-const OPTIONS =
-  'mutators pull push auth schemaVersion maxPullBytes maxPushBytes durability localWrites onRejected onReset';
+import type { Mutators } from './types.js';
 
 /** Checks the options of the app. */
 function checkMutatorOptions<M extends Mutators>(given: MutatorOptions<M>): MutatorOptions<M> {
-  const options = optionsOf('mutators', given, OPTIONS) as MutatorOptions<M>;
+  const options = optionsOf(
+    'mutators',
+    given as MutatorOptions<Mutators>,
+    MUTATOR_OPTIONS,
+  ) as MutatorOptions<M>;
   const { mutators, schemaVersion = '', localWrites = false } = options;
   const areMutators =
     typeof mutators === 'object' &&

@@ -4,8 +4,9 @@ import type { SharedStore } from '../../engine/history/state-shared-by-branches.
 import type { Durability } from '../../storage/segment-store.js';
 import type { SyncHost } from '../link/linked-store-types.js';
 import type { Wire } from '../wire/app-server-client.js';
+import type { MutatorOptions } from './mutator-options.js';
 import type { Queue } from './queue.js';
-import type { MutatorOptions, Mutators } from './types.js';
+import type { Mutators } from './types.js';
 
 export interface ServerContext {
   readonly store: SyncHost;

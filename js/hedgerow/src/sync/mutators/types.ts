@@ -1,8 +1,7 @@
 /** The types of mutators: their calls, requests, options and results. */
 import type { Change } from '../../engine/read/decode-diff.js';
-import type { Durability } from '../../storage/segment-store.js';
 import type { ConnectionState } from '../link/connection-state.js';
-import type { Endpoint, WireOptions } from '../wire/app-server-options.js';
+import type { Endpoint } from '../wire/app-server-options.js';
 
 export type { Endpoint };
 
@@ -93,30 +92,6 @@ export interface RejectedCall extends PendingCall {
 export interface ServerReset {
   /** The calls that may have taken effect at the server before: they are sent again. */
   readonly sent: readonly PendingCall[];
-}
-
-/** The options that bind a store to the app's own server. */
-export interface MutatorOptions<M extends Mutators> extends WireOptions {
-  readonly mutators: M;
-  readonly pull: Endpoint<PullRequest>;
-  readonly push: Endpoint<PushRequest>;
-  /** Sent along, for the server; '' by default. */
-  readonly schemaVersion?: string | undefined;
-  /** Instead of the store's. */
-  readonly durability?: Durability | undefined;
-  /**
-   * Allows plain writes, merges and reverts of this branch; the next pull with news undoes them. By default they are
-   * `invalid-argument`.
-   */
-  readonly localWrites?: boolean | undefined;
-  /**
-   * Called for each call that had no effect when it ran again, here or at the server, after the rows have changed: once
-   * when it leaves the queue, and again if the page crashes in that moment; once in a session if it stays in the queue.
-   * Without it such calls are kept for a version of the app that has it.
-   */
-  readonly onRejected?: ((call: RejectedCall) => void) | undefined;
-  /** Called when the server no longer knew this store. */
-  readonly onReset?: ((reset: ServerReset) => void) | undefined;
 }
 
 /** The state of a connection to a server with mutators. */

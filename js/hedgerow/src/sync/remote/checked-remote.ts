@@ -8,7 +8,16 @@ import { HedgerowError } from '../../base/errors.js';
 import { isByteArray } from '../../base/is-byte-array.js';
 import { isList, kindOf, memberOf, shownAs } from '../../base/runtime-type-checks.js';
 import * as names from './object-names.js';
-import type { ReadHeadOptions, Remote, RemoteHead, RemoteObject, Swap } from './remote.js';
+import {
+  READ_HEAD_OPTIONS,
+  REMOTE_OPTIONS,
+  type ReadHeadOptions,
+  type Remote,
+  type RemoteHead,
+  type RemoteObject,
+  type RemoteOptions,
+  type Swap,
+} from './remote.js';
 import { remoteFault, unsafeFault } from './remote-faults.js';
 
 const CALLS = 'readHead readHeadSince swapHead get put remove list';
@@ -74,7 +83,9 @@ const isArray = (value: unknown): value is readonly unknown[] =>
   isList(value) && Array.isArray(value);
 
 const optionsIn = (call: string, options: ReadHeadOptions | undefined = {}): ReadHeadOptions =>
-  optionsOf(call, options, call === 'readHead' ? 'signal pastCaches' : 'signal');
+  call === 'readHead'
+    ? optionsOf(call, options, READ_HEAD_OPTIONS)
+    : optionsOf(call, options as RemoteOptions, REMOTE_OPTIONS);
 
 function checkToken(token: unknown): void {
   if (typeof token === 'string') return;

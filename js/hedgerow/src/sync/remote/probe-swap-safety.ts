@@ -10,7 +10,13 @@ import { hex } from '../../base/hex.js';
 import { sleep } from '../../base/timeout.js';
 import { checkedRemote } from './checked-remote.js';
 import { headName, PROBES } from './object-names.js';
-import type { Remote, RemoteHead, RemoteOptions, Swap } from './remote.js';
+import {
+  REMOTE_OPTIONS,
+  type Remote,
+  type RemoteHead,
+  type RemoteOptions,
+  type Swap,
+} from './remote.js';
 import { slowedMs, unsafeFault } from './remote-faults.js';
 import { type Patience, swapPatiently } from './swap-head-with-retries.js';
 
@@ -140,7 +146,7 @@ async function probe(remote: Remote, patience: Patience, options: RemoteOptions)
  */
 export async function probeRemote(given: Remote, options: RemoteOptions = {}): Promise<void> {
   const remote = checkedRemote('probeRemote', given);
-  const { signal } = optionsOf('probeRemote', options, 'signal');
+  const { signal } = optionsOf('probeRemote', options, REMOTE_OPTIONS);
   await probe(remote, { sleep, chance: Math.random }, { signal });
 }
 

@@ -11,18 +11,24 @@
  * - `remote/gone`: the head, the bucket or the folder was deleted. Do not make it again unasked.
  * - `remote`: any other answer. `status` is of HTTP; from 500 on, and for 408, 425, 429, trying again may help.
  */
+import { anything, type OptionsOf, signalCheck } from '../../base/check-options.js';
 import type { HedgerowError } from '../../base/errors.js';
 
-/** Common options of the calls of a remote. */
-export interface RemoteOptions {
+export const REMOTE_OPTIONS = {
   /** Ends the wait at once. A write that was sent before may still take effect. */
-  readonly signal?: AbortSignal | undefined;
-}
+  signal: signalCheck,
+};
 
-export interface ReadHeadOptions extends RemoteOptions {
+/** Common options of the calls of a remote. */
+export interface RemoteOptions extends OptionsOf<typeof REMOTE_OPTIONS> {}
+
+export const READ_HEAD_OPTIONS = {
+  ...REMOTE_OPTIONS,
   /** Asks in a way that no cache can answer. Costs more; only for a head that is older than one seen before. */
-  readonly pastCaches?: boolean | undefined;
-}
+  pastCaches: anything<boolean>(),
+};
+
+export interface ReadHeadOptions extends OptionsOf<typeof READ_HEAD_OPTIONS> {}
 
 /** The head of a branch as it was read. */
 export interface RemoteHead {

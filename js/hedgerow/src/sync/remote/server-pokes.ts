@@ -1,16 +1,18 @@
 /** News of a server, by server-sent events: hints to pull. Read by `fetch`, since an `EventSource` sends no token. */
 
 import { until } from '../../base/abort-signal.js';
-import { optionsOf } from '../../base/check-options.js';
+import { anything, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { kindOf } from '../../base/runtime-type-checks.js';
 import { afterAwake, sleep } from '../../base/timeout.js';
 
-/** Options of `serverPokes`. */
-export interface PokesOptions {
+const POKES_OPTIONS = {
   /** Sent as a bearer token. A function is called before each connection. */
-  readonly token?: string | (() => string | Promise<string>) | undefined;
-}
+  token: anything<string | (() => string | Promise<string>)>(),
+};
+
+/** Options of `serverPokes`. */
+export interface PokesOptions extends OptionsOf<typeof POKES_OPTIONS> {}
 
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 60_000;
@@ -104,7 +106,7 @@ export function serverPokes(
   if (typeof url !== 'string') {
     throw new HedgerowError('invalid-argument', `serverPokes takes an address, not ${kindOf(url)}`);
   }
-  const { token } = optionsOf('serverPokes', options, 'token');
+  const { token } = optionsOf('serverPokes', options, POKES_OPTIONS);
   if (!/^(undefined|string|function)$/.test(typeof token)) {
     throw new HedgerowError(
       'invalid-argument',

@@ -1,15 +1,15 @@
 /** The transport to a server of plain rows, without mutators. */
 import type { Transport } from '../link/transport.js';
 import type { RestConnection } from './rest-connection.js';
-import type { RestOptions } from './types.js';
+import type { RestOptions } from './rest-options.js';
 
 export type { RestPush } from './push-rows.js';
 export type { RestConnection } from './rest-connection.js';
+export type { RestOptions } from './rest-options.js';
 export type {
   RefusedChange,
   RestChange,
   RestEndpoint,
-  RestOptions,
   RestPulled,
   RestPullRequest,
   RestPushed,

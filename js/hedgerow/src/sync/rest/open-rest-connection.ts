@@ -28,16 +28,15 @@ import type { RestTransport } from './index.js';
 import { PullCookieStore, valueAt } from './pull-cookie-store.js';
 import { RestConnection } from './rest-connection.js';
 import type { RestContext } from './rest-context.js';
-import type { RestEndpoint, RestOptions } from './types.js';
-
-const OPTIONS = 'pull push name policy auth maxPullBytes maxPushBytes durability onRefused';
+import { REST_OPTIONS, type RestOptions } from './rest-options.js';
+import type { RestEndpoint } from './types.js';
 
 /** Connects a store to a server of plain rows. */
 export async function connectRest(
   store: SyncHost,
   { options: given }: RestTransport,
 ): Promise<RestConnection> {
-  const options = optionsOf('rest', given, OPTIONS) as RestOptions;
+  const options = optionsOf('rest', given, REST_OPTIONS);
   const { name = 'server', policy = 'fields' } = options;
   const { maxPullBytes = MAX_PULL_BYTES, maxPushBytes = MAX_PUSH_BYTES } = options;
   const wireOptions = wireOptionsOf(options);

@@ -1,11 +1,16 @@
 /** The connection of a store to a server of plain rows. */
 
-import { optionsOf } from '../../base/check-options.js';
+import { optionsOf, SIGNAL_OPTIONS } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { sleep } from '../../base/timeout.js';
 import type { Progress } from '../../engine/write/write-result.js';
 import type { ConnectionCall } from '../link/connection.js';
-import type { CallOptions, ConnectionState, PullOptions } from '../link/connection-state.js';
+import {
+  type CallOptions,
+  type ConnectionState,
+  PULL_OPTIONS,
+  type PullOptions,
+} from '../link/connection-state.js';
 import type { PullResult } from '../link/link-context.js';
 import { MergingConnection } from '../link/merging-connection.js';
 import type { RoundResult } from '../link/sync-loop.js';
@@ -46,7 +51,7 @@ export class RestConnection extends MergingConnection<PullResult, RestPush, Prog
    * `remote`, `remote-auth`, `bad-response` and the other codes of remotes; the local rows are then as they were.
    */
   pull(options: PullOptions<Progress> = {}): Promise<PullResult> {
-    const { signal, onProgress } = optionsOf('pull', options, 'signal onProgress');
+    const { signal, onProgress } = optionsOf('pull', options, PULL_OPTIONS);
     return this.run(signal, (own) => this.#pull(this.makeCall(own, onProgress)));
   }
 
@@ -56,13 +61,13 @@ export class RestConnection extends MergingConnection<PullResult, RestPush, Prog
    * `conflict` after 20 times; accepted changes stay accepted, and the rest is still pending.
    */
   push(options: CallOptions = {}): Promise<RestPush> {
-    const { signal } = optionsOf('push', options, 'signal');
+    const { signal } = optionsOf('push', options, SIGNAL_OPTIONS);
     return this.run(signal, (own) => this.#push(own));
   }
 
   /** Yields the changes that a push would send now, in the order of keys. */
   async *changes(options: CallOptions = {}): AsyncGenerator<RestChange, void, void> {
-    const { signal } = optionsOf('changes', options, 'signal');
+    const { signal } = optionsOf('changes', options, SIGNAL_OPTIONS);
     for await (const changes of this.unsent(signal)) yield* changes.map(changeOf);
   }
 

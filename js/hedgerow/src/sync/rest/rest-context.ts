@@ -5,7 +5,7 @@ import type { MergeContext } from '../link/link-context.js';
 import type { SyncHost } from '../link/linked-store-types.js';
 import type { Wire } from '../wire/app-server-client.js';
 import type { PullCookieStore } from './pull-cookie-store.js';
-import type { RestOptions } from './types.js';
+import type { RestOptions } from './rest-options.js';
 
 export interface RestContext extends MergeContext {
   readonly store: SyncHost;

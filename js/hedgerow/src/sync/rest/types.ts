@@ -1,7 +1,5 @@
 /** The types of a server of plain rows: its requests, answers and options. */
 
-import type { Durability } from '../../storage/segment-store.js';
-import type { ConflictPolicy } from '../link/conflict-policy.js';
 import type { Endpoint } from '../wire/app-server-options.js';
 
 /** The request of a pull. */
@@ -53,22 +51,3 @@ type How = { readonly signal: AbortSignal; readonly auth: string | undefined };
 export type RestEndpoint<Request, Told> =
   | Exclude<Endpoint<Request>, (...args: never) => unknown>
   | ((request: Request, how: How) => Answer<Told> | PromiseLike<Answer<Told>>);
-
-/** The options that bind a store to a server of plain rows. */
-export interface RestOptions {
-  readonly pull: RestEndpoint<RestPullRequest, RestPulled>;
-  readonly push: RestEndpoint<RestPushRequest, RestPushed>;
-  /** The store's name for this server; `server` by default. Its branches are `remote/<name>` and below. */
-  readonly name?: string | undefined;
-  /** Decides a row that both sides have changed; `'fields'` by default. A function may ask a person. */
-  readonly policy?: ConflictPolicy | undefined;
-  /** Returns the header `Authorization`. Kept until the server answers 401: then asked again, once for a request. */
-  readonly auth?: (() => string | PromiseLike<string>) | undefined;
-  /** As for `mutators`. */
-  readonly maxPullBytes?: number | undefined;
-  readonly maxPushBytes?: number | undefined;
-  /** Instead of the store's. */
-  readonly durability?: Durability | undefined;
-  /** Called for each change that the server refused, once it is in the log of conflicts. */
-  readonly onRefused?: ((change: RefusedChange) => void) | undefined;
-}

@@ -1,4 +1,5 @@
 /** The options that say where the server of an app is. */
+import { anything, mandatory, type OptionsOf } from '../../base/check-options.js';
 import type { HedgerowError } from '../../base/errors.js';
 import { memberOf } from '../../base/runtime-type-checks.js';
 
@@ -10,22 +11,24 @@ export type Endpoint<Request> =
       how: { readonly signal: AbortSignal; readonly auth: string | undefined },
     ) => Response | PromiseLike<Response>);
 
-/** The requests to an app's own server. */
-export interface WireOptions {
+export const WIRE_OPTIONS = {
   // biome-ignore lint/suspicious/noExplicitAny: each kind of server has requests of its own
-  readonly pull: Endpoint<any>;
+  pull: mandatory(anything<Endpoint<any>>()),
   // biome-ignore lint/suspicious/noExplicitAny: the same
-  readonly push: Endpoint<any>;
+  push: mandatory(anything<Endpoint<any>>()),
   /** Returns the header `Authorization`, kept until an answer 401: then asked again, once a request. It has 30 s. */
-  readonly auth?: (() => string | PromiseLike<string>) | undefined;
+  auth: anything<() => string | PromiseLike<string>>(),
   /** Longest response of a pull, in bytes; 1 GiB by default. */
-  readonly maxPullBytes?: number | undefined;
+  maxPullBytes: anything<number>(),
   /**
    * Most bytes of the content of a push request, in UTF-8; 256 KiB by default. One row, or call, may be larger. A
    * request that a server refuses with 413 is sent in halves.
    */
-  readonly maxPushBytes?: number | undefined;
-}
+  maxPushBytes: anything<number>(),
+};
+
+/** The requests to an app's own server. */
+export interface WireOptions extends OptionsOf<typeof WIRE_OPTIONS> {}
 
 /** Longest answer of a pull, in bytes, unless an app says otherwise. */
 export const MAX_PULL_BYTES = 2 ** 30;

@@ -1,15 +1,15 @@
 /** Types of the handles of a store in a worker: calls of a store and its tables, except for parts that cannot cross. */
 
 import type { BranchOptions } from '../../engine/branches/branches.js';
-import type { MergeOptions, PreviewOptions } from '../../engine/branches/merge.js';
+import type { MergeOptions, PreviewOptions } from '../../engine/branches/merge-options.js';
 import type { RevertResult } from '../../engine/branches/revert.js';
 import type { SumTree } from '../../engine/sums/sum-tree.js';
+import type { CommitResult } from '../../engine/transaction/run.js';
 import type {
   CommitOptions,
-  CommitResult,
   TransactionOptions,
-} from '../../engine/transaction/run.js';
-import type { ExportOptions } from '../../engine/transfer/export.js';
+} from '../../engine/transaction/transaction-options.js';
+import type { ExportOptions } from '../../engine/transfer/export-options.js';
 import type { WriteResult } from '../../engine/write/write-result.js';
 import type { MergePreview, MergeResult, Snapshot, Store, Transaction } from '../../index.js';
 import type { RemoteHandle } from '../../live/types.js';

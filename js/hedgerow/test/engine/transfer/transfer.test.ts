@@ -1,6 +1,6 @@
 /** Export and import of a store: the copy has the same rows, branches and root. */
 import { describe, expect, it } from 'vitest';
-import type { ImportProgress } from '../../../src/engine/transfer/import.js';
+import type { ImportProgress } from '../../../src/engine/transfer/import-options.js';
 import { importStore, memory, open } from '../../../src/index.js';
 import { watched } from '../../support/doubles/watched-storage.js';
 import { all, type Entry, expectSame, failure, storeOf } from '../../support/models/store-model.js';

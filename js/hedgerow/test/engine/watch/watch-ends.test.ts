@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { onRecovery } from '../../../src/base/internal-symbols.js';
 import { turn } from '../../../src/base/slice-queue.js';
-import type { WatchOptions } from '../../../src/engine/watch/watcher-types.js';
+import type { WatchOptions } from '../../../src/engine/watch/watch-options.js';
 import { HedgerowError, memory, open, type Store } from '../../../src/index.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
 import { type Entry, failure } from '../../support/models/store-model.js';

@@ -9,21 +9,12 @@ import { type Row, type Spec, VERSION } from '../spec.js';
 import type { StoreReads } from '../table-context.js';
 import { bringAllForward, type MigrationTrial, tryForward } from './migrate-rows-in-batches.js';
 import { ReadyReads } from './migrated-commit-reads.js';
-import { type MigrationProgress, Migrator, type Wait } from './migrator.js';
+import type { MigrationCalls } from './migration-calls.js';
+import { Migrator, type Wait } from './migrator.js';
 import { countOld } from './old-rows.js';
 import { areRefused, notReady } from './readiness.js';
 
 export { bringRow } from './migrate-row.js';
-
-/** Callbacks of the app. */
-export interface MigrationCalls {
-  /** Called as rows are brought forward. */
-  readonly onMigration?: ((progress: MigrationProgress) => void) | undefined;
-  /** Called once, when rows are found that a newer version of the app has written. */
-  readonly onOutdated?:
-    | ((found: { readonly table: string; readonly version: number }) => void)
-    | undefined;
-}
 
 /** The migrations of the tables of an open store. */
 export class Migrations {

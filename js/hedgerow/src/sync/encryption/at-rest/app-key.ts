@@ -1,19 +1,21 @@
 /** The key that an app gives, as a key or as a passphrase. */
 
-import { optionsOf } from '../../../base/check-options.js';
+import { anything, type OptionsOf, optionsOf } from '../../../base/check-options.js';
 import { HedgerowError } from '../../../base/errors.js';
 import { hex } from '../../../base/hex.js';
 import { type RootKey, rootKey } from '../hkdf.js';
 import { passphraseKey } from '../passphrase.js';
 import { subtle } from '../web-crypto.js';
 
-/** The key of an encrypted store, or a passphrase that gives one. */
-export interface AtRestKey {
+const AT_REST_KEY = {
   /** 32 random bytes, or a `CryptoKey` for HKDF with the usage `deriveBits`. */
-  readonly key?: RootKey | undefined;
+  key: anything<RootKey>(),
   /** PBKDF2-SHA256 of 600,000 rounds makes a key of it; the store keeps the salt. */
-  readonly passphrase?: string | undefined;
-}
+  passphrase: anything<string>(),
+};
+
+/** The key of an encrypted store, or a passphrase that gives one. */
+export interface AtRestKey extends OptionsOf<typeof AT_REST_KEY> {}
 
 export class AppKey {
   readonly isPassphrase: boolean;
@@ -24,7 +26,7 @@ export class AppKey {
 
   /** Throws `invalid-argument`, and `unsupported` where there is no WebCrypto. */
   constructor(call: string, given: AtRestKey) {
-    const { key, passphrase } = optionsOf(call, given, 'key passphrase');
+    const { key, passphrase } = optionsOf(call, given, AT_REST_KEY);
     if ((key === undefined) === (passphrase === undefined)) {
       throw new HedgerowError('invalid-argument', `${call} takes either a key or a passphrase`);
     }

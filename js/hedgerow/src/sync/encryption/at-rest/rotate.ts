@@ -1,21 +1,29 @@
 /** Gives an encrypted store another key. */
 
-import { checkStoreName, optionsOf } from '../../../base/check-options.js';
+import {
+  anything,
+  checkStoreName,
+  mandatory,
+  type OptionsOf,
+  optionsOf,
+} from '../../../base/check-options.js';
 import { HedgerowError } from '../../../base/errors.js';
 import { idb } from '../../../storage/idb/idb.js';
-import type { Storage } from '../../../storage/segment-store.js';
+import { storageCheck } from '../../../storage/place-options.js';
 import { AppKey, type AtRestKey } from './app-key.js';
 import { resealDataKey } from './data-key.js';
 
-/** The old and the new key of a store. */
-export interface RotateOptions {
+const ROTATE_OPTIONS = {
   /** The key that opens the store now. */
-  readonly from: AtRestKey;
+  from: mandatory(anything<AtRestKey>()),
   /** The only key that opens it from then on. */
-  readonly to: AtRestKey;
+  to: mandatory(anything<AtRestKey>()),
   /** Where the store is; `idb()` by default. */
-  readonly storage?: Storage | undefined;
-}
+  storage: storageCheck,
+};
+
+/** The old and the new key of a store. */
+export interface RotateOptions extends OptionsOf<typeof ROTATE_OPTIONS> {}
 
 /**
  * Gives a store another key. One transaction writes only the record of the store's own key: open handles stay open, and
@@ -24,7 +32,7 @@ export interface RotateOptions {
  */
 export async function rotateKey(name: string, options: RotateOptions): Promise<void> {
   checkStoreName(name);
-  const { from, to, storage = idb() } = optionsOf('rotateKey', options, 'from to storage');
+  const { from, to, storage = idb() } = optionsOf('rotateKey', options, ROTATE_OPTIONS);
   if (from === undefined || to === undefined) {
     throw new HedgerowError('invalid-argument', 'rotateKey takes from and to, each a key');
   }

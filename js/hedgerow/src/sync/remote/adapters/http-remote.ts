@@ -1,6 +1,13 @@
 /** A remote over plain HTTP: the reference server, or, to read only, any static server. */
 
-import { optionsOf } from '../../../base/check-options.js';
+import {
+  anything,
+  fn,
+  mandatory,
+  type OptionsOf,
+  optionsOf,
+  text,
+} from '../../../base/check-options.js';
 import { HedgerowError } from '../../../base/errors.js';
 import { MAX_LISTED } from '../../../base/limits.js';
 import { askApp } from '../ask-app-credentials.js';
@@ -12,15 +19,17 @@ import { type FetchFunction, readRefusal } from './http-exchange.js';
 import { WebRemote } from './http-remote-base.js';
 import { escapeComponent, parseHttpUrl, withQuery } from './presign.js';
 
-/** Options of `httpRemote`. */
-export interface HttpRemoteOptions {
+const HTTP_REMOTE_OPTIONS = {
   /** The address of the objects: of `http:` or `https:`, without query. */
-  readonly url: string;
+  url: mandatory(text),
   /** A bearer token. A function is called before each request, and again after a 401, once. It has 30 s to answer. */
-  readonly token?: string | (() => string | Promise<string>) | undefined;
+  token: anything<string | (() => string | Promise<string>)>(),
   /** Used instead of the platform's `fetch`. */
-  readonly fetch?: FetchFunction | undefined;
-}
+  fetch: fn<FetchFunction>(),
+};
+
+/** Options of `httpRemote`. */
+export interface HttpRemoteOptions extends OptionsOf<typeof HTTP_REMOTE_OPTIONS> {}
 
 /** Most bytes that a list has for one object. */
 const LISTED_BYTES = 256;
@@ -34,7 +43,7 @@ export function httpRemote(options: HttpRemoteOptions): Remote {
     url,
     token,
     fetch = globalThis.fetch,
-  } = optionsOf('httpRemote', options, 'url:string token fetch:function');
+  } = optionsOf('httpRemote', options, HTTP_REMOTE_OPTIONS);
   const root = parseHttpUrl(url);
   if (root === undefined) {
     throw new HedgerowError('invalid-argument', 'httpRemote: url must be of http: or https:');

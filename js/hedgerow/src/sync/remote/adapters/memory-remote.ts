@@ -1,7 +1,7 @@
 /** A remote in memory: for tests, and for several stores of one page. */
 
 import { checkSignal } from '../../../base/abort-signal.js';
-import { optionsOf } from '../../../base/check-options.js';
+import { fn, type OptionsOf, optionsOf } from '../../../base/check-options.js';
 import { checkedRemote } from '../checked-remote.js';
 import { headName } from '../object-names.js';
 import type { Remote, RemoteHead, RemoteOptions } from '../remote.js';
@@ -13,12 +13,14 @@ interface StoredObject {
   readonly token: string;
 }
 
+const MEMORY_REMOTE_OPTIONS = { now: fn<() => number>() };
+
 /**
  * Returns a remote that lives as long as this object; all users of the object share it. `now` is its clock, in
  * milliseconds; `Date.now` by default.
  */
-export function memoryRemote(options: { readonly now?: (() => number) | undefined } = {}): Remote {
-  const { now = Date.now } = optionsOf('memoryRemote', options, 'now:function');
+export function memoryRemote(options: OptionsOf<typeof MEMORY_REMOTE_OPTIONS> = {}): Remote {
+  const { now = Date.now } = optionsOf('memoryRemote', options, MEMORY_REMOTE_OPTIONS);
   const objects = new Map<string, StoredObject>();
   let writes = 0;
 

@@ -1,6 +1,13 @@
 /** A remote in a bucket of S3, or of a store that speaks its protocol. */
 
-import { optionsOf } from '../../../base/check-options.js';
+import {
+  anything,
+  flag,
+  fn,
+  type OptionsOf,
+  optionsOf,
+  text,
+} from '../../../base/check-options.js';
 import { HedgerowError } from '../../../base/errors.js';
 import { MAX_LISTED } from '../../../base/limits.js';
 import { isPlain, shownAs } from '../../../base/runtime-type-checks.js';
@@ -27,27 +34,29 @@ export interface S3Request {
 
 type Address = string | undefined;
 
-/** Options of `s3Remote`. */
-export interface S3RemoteOptions {
+const S3_REMOTE_OPTIONS = {
   /** The address of the store, without the bucket: `https://s3.eu-central-1.amazonaws.com`. Not needed with `sign`. */
-  readonly endpoint?: string | undefined;
-  readonly bucket?: string | undefined;
+  endpoint: text,
+  bucket: text,
   /** `'us-east-1'` by default. */
-  readonly region?: string | undefined;
+  region: text,
   /** Before all keys, such as `notes/`; empty by default. */
-  readonly prefix?: string | undefined;
+  prefix: text,
   /** Whether the bucket is in the path, or, by default, in the name of the host. */
-  readonly pathStyle?: boolean | undefined;
+  pathStyle: flag,
   /** A function is called before each request, for credentials that expire. It has 30 s to answer. */
-  readonly credentials?: S3Credentials | (() => S3Credentials | Promise<S3Credentials>) | undefined;
+  credentials: anything<S3Credentials | (() => S3Credentials | Promise<S3Credentials>)>(),
   /**
    * In place of credentials: returns the address of a request, presigned by the app's server; `undefined` for a request
    * that it does not allow. It has 30 s to answer.
    */
-  readonly sign?: ((request: S3Request) => Address | Promise<Address>) | undefined;
+  sign: fn<(request: S3Request) => Address | Promise<Address>>(),
   /** Used instead of the platform's `fetch`. */
-  readonly fetch?: FetchFunction | undefined;
-}
+  fetch: fn<FetchFunction>(),
+};
+
+/** Options of `s3Remote`. */
+export interface S3RemoteOptions extends OptionsOf<typeof S3_REMOTE_OPTIONS> {}
 
 /** Milliseconds for which an address stays the same: only then can a browser answer from its cache. */
 const SAME_MS = 300_000;
@@ -58,11 +67,7 @@ const MAX_PAGE_BYTES = 4 << 20;
 
 /** Returns a remote in a bucket. Throws `invalid-argument` for malformed options. */
 export function s3Remote(options: S3RemoteOptions): Remote {
-  const given = optionsOf(
-    's3Remote',
-    options,
-    'endpoint:string bucket:string region:string prefix:string pathStyle:boolean credentials sign:function fetch:function',
-  );
+  const given = optionsOf('s3Remote', options, S3_REMOTE_OPTIONS);
   const { prefix = '', fetch = globalThis.fetch } = given;
   const sign = given.sign === undefined ? signer(given) : makeAppSigner(given.sign, `${prefix}h/`);
   const web = new WebRemote(
@@ -139,6 +144,14 @@ function makeAppSigner(sign: NonNullable<S3RemoteOptions['sign']>, heads: string
   };
 }
 
+const S3_SIGNER_OPTIONS = {
+  endpoint: S3_REMOTE_OPTIONS.endpoint,
+  bucket: S3_REMOTE_OPTIONS.bucket,
+  region: S3_REMOTE_OPTIONS.region,
+  pathStyle: S3_REMOTE_OPTIONS.pathStyle,
+  credentials: S3_REMOTE_OPTIONS.credentials,
+};
+
 /** Options of `s3Signer`. */
 export type S3SignerOptions = Pick<
   S3RemoteOptions,
@@ -152,7 +165,6 @@ export type S3SignerOptions = Pick<
 export function s3Signer(
   options: S3SignerOptions,
 ): (request: Pick<S3Request, 'method' | 'key' | 'query'>) => Promise<string> {
-  const names = 'endpoint:string bucket:string region:string pathStyle:boolean credentials';
-  const sign = signer(optionsOf('s3Signer', options, names));
+  const sign = signer(optionsOf('s3Signer', options, S3_SIGNER_OPTIONS));
   return (request) => sign({ ...request, headers: {} }, undefined);
 }
