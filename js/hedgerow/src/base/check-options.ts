@@ -51,19 +51,16 @@ export type ChecksFor<Options, Checks> = {
     : never;
 };
 
-// A bundler drops unused results of functions that are marked as free of side effects.
-
-function ofType(type: string): OptionCheck<never> {
-  return [(value) => typeof value === type, `a ${type}`];
-}
+const ofType = (type: string): OptionCheck<never> => [
+  (value) => typeof value === type,
+  `a ${type}`,
+];
 
 /** Makes the check of a whole number. Infinity passes: `Infinity % 1` is NaN. */
-export function countFrom(low: number): OptionCheck<number> {
-  return [
-    (value: unknown) => typeof value === 'number' && value >= low && !(value % 1),
-    `a whole number from ${low} on`,
-  ];
-}
+export const countFrom = (low: number): OptionCheck<number> => [
+  (value: unknown) => typeof value === 'number' && value >= low && !(value % 1),
+  `a whole number from ${low} on`,
+];
 
 const FUNCTION = ofType('function');
 const PLAIN: OptionCheck<never> = [isPlain, 'a plain object'];
@@ -85,31 +82,24 @@ export const signalCheck: OptionCheck<AbortSignal> = [
 ];
 
 /** A function; its arguments and its result are checked where it is called. */
-export function fn<F extends (...args: never) => unknown>(): OptionCheck<F> {
-  return FUNCTION;
-}
+export const fn = <F extends (...args: never) => unknown>(): OptionCheck<F> => FUNCTION;
 
 /** A plain object, whose members the call checks. */
-export function plain<T extends object>(): OptionCheck<T> {
-  return PLAIN;
-}
+export const plain = <T extends object>(): OptionCheck<T> => PLAIN;
 
 /** A value that only the call can check. */
-export function anything<T>(): OptionCheck<T> {
-  return ANYTHING;
-}
+export const anything = <T>(): OptionCheck<T> => ANYTHING;
 
 /** One of a few texts. */
-export function choice<Value extends string>(...values: Value[]): OptionCheck<Value> {
-  return [(value) => values.includes(value), values.join(' or ')];
-}
+export const choice = <Value extends string>(...values: Value[]): OptionCheck<Value> => [
+  (value) => values.includes(value),
+  values.join(' or '),
+];
 
 export const durabilityCheck = choice('relaxed', 'strict');
 
 /** The same check, of an option that callers must give. */
-export function mandatory<T>(check: OptionCheck<T>): MandatoryCheck<T> {
-  return check as MandatoryCheck<T>;
-}
+export const mandatory = <T>(check: OptionCheck<T>) => check as MandatoryCheck<T>;
 
 /** The options of a call that only a signal ends. */
 export const SIGNAL_OPTIONS = { signal: signalCheck };
@@ -145,11 +135,10 @@ export function optionsOf<Options extends object, Checks extends OptionChecks>(
       at = name;
       const value = given[name as keyof Options];
       if (value === undefined) continue;
-      const check = Object.hasOwn(checks, name) ? (checks as OptionChecks)[name] : undefined;
-      if (check === undefined) {
+      if (!Object.hasOwn(checks, name)) {
         refuse(`${call} takes no ${name}, but ${Object.keys(checks).join(' ')}`);
       }
-      const [is, expected] = check;
+      const [is, expected] = checks[name] as OptionCheck<unknown>;
       if (!is(value as never)) {
         refuse(`${call}: ${name} must be ${expected}, not ${shownAs(value)}`);
       }

@@ -12,7 +12,7 @@ import { loadIndexBuild } from '../engine/write/background-index-builder.js';
 import { loadWriter } from '../engine/write/writer.js';
 import { idb, loadRest } from '../storage/idb/idb.js';
 import { loadMemory } from '../storage/memory.js';
-import { storageCheck } from '../storage/place-options.js';
+import { storageCheck } from '../storage/storage-checks.js';
 import type { BucketTransport } from '../sync/link/bucket.js';
 import type { BucketConnection } from '../sync/link/bucket-connection.js';
 import type { CloneOptions } from './clone-from-remote.js';

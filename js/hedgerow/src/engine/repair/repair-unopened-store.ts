@@ -1,9 +1,9 @@
 /** Verifies and repairs a store that is not open, even one that cannot be opened. */
 
-import { checkStoreName, optionsOf } from '../../base/check-options.js';
+import { checkStoreName, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { idb } from '../../storage/idb/idb.js';
-import { PLACE_OPTIONS, type PlaceOptions } from '../../storage/place-options.js';
 import type { SegmentStore, Storage } from '../../storage/segment-store.js';
+import { encryptionCheck, storageCheck } from '../../storage/storage-checks.js';
 import { pinCommit } from '../../storage/tabs/pins.js';
 import { TabMessages } from '../../storage/tabs/tab-messages.js';
 import type { Verification } from '../verify/verify-commit.js';
@@ -14,6 +14,17 @@ import { REPAIR_OPTIONS, type RepairOptions } from './repair-options.js';
 import type { RepairResult } from './types.js';
 
 const SLICE_MS = 8;
+
+const PLACE_OPTIONS = {
+  /** `idb()` by default. */
+  storage: storageCheck,
+  /** As in `open`. */
+  encryption: encryptionCheck(),
+};
+
+/** The place of a store that is not open. */
+export interface PlaceOptions extends OptionsOf<typeof PLACE_OPTIONS> {}
+
 const UNOPENED_VERIFY_OPTIONS = { ...PLACE_OPTIONS, ...VERIFY_OPTIONS };
 const UNOPENED_REPAIR_OPTIONS = { ...PLACE_OPTIONS, ...REPAIR_OPTIONS };
 

@@ -8,7 +8,7 @@ import {
   signalCheck,
   sliceLength,
 } from '../../base/check-options.js';
-import { encryptionCheck, storageCheck } from '../../storage/place-options.js';
+import { encryptionCheck, storageCheck } from '../../storage/storage-checks.js';
 
 /** The progress of an import. */
 export interface ImportProgress {

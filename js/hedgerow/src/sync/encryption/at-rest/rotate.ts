@@ -9,7 +9,7 @@ import {
 } from '../../../base/check-options.js';
 import { HedgerowError } from '../../../base/errors.js';
 import { idb } from '../../../storage/idb/idb.js';
-import { storageCheck } from '../../../storage/place-options.js';
+import { storageCheck } from '../../../storage/storage-checks.js';
 import { AppKey, type AtRestKey } from './app-key.js';
 import { resealDataKey } from './data-key.js';
 

@@ -1,6 +1,6 @@
 /** The checks of options that say where a store is, and how it is encrypted. */
 
-import type { OptionCheck, OptionsOf } from '../base/check-options.js';
+import type { OptionCheck } from '../base/check-options.js';
 import type { Encryption, Storage } from './segment-store.js';
 
 export const storageCheck: OptionCheck<Storage> = [
@@ -14,16 +14,4 @@ const ENCRYPTION: OptionCheck<never> = [
 ];
 
 /** Stores and remotes have types of encryption of their own. */
-export function encryptionCheck<T = Encryption>(): OptionCheck<T> {
-  return ENCRYPTION;
-}
-
-export const PLACE_OPTIONS = {
-  /** `idb()` by default. */
-  storage: storageCheck,
-  /** As in `open`. */
-  encryption: encryptionCheck(),
-};
-
-/** The place of a store that is not open. */
-export interface PlaceOptions extends OptionsOf<typeof PLACE_OPTIONS> {}
+export const encryptionCheck = <T = Encryption>(): OptionCheck<T> => ENCRYPTION;
