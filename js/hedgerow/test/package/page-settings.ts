@@ -24,7 +24,7 @@ export interface Setting extends RunOptions {
   readonly after?: () => Promise<void>;
 }
 
-/** The longest wait of a server for a request. */
+/** The longest wait of a server for a request, and of a page's test for content. */
 const PATIENCE = { timeout: 20_000 };
 
 const nothing = () => {};
@@ -143,7 +143,8 @@ function testsOfPage(): Setting {
   const before: (() => void)[] = [];
   const vitest = {
     expect,
-    vi,
+    // By default it waits one second, for which a busy machine may stop.
+    vi: { ...vi, waitFor: (check: () => unknown) => vi.waitFor(check, PATIENCE) },
     beforeEach: (hook: () => void) => before.push(hook),
     test: (title: string, body: () => Promise<void>) => tests.push([title, body]),
   };

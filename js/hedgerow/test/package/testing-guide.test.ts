@@ -6,6 +6,7 @@ import { expect, test, vi } from 'vitest';
 import { HedgerowError, idb, memory, open, type Storage } from '../../src/index.js';
 import { live } from '../../src/live/index.js';
 import { table } from '../../src/store/tables/index.js';
+import { SOON } from '../support/models/store-model.js';
 
 interface Issue {
   id: string;
@@ -27,7 +28,7 @@ test('each storage in memory is a world of its own, and two handles of it act as
   const list = live(two.issues.where({ status: 'open' }));
   list.subscribe(() => {});
   await one.issues.put(GATE);
-  await vi.waitFor(() => expect(list.get().rows).toEqual([GATE]));
+  await vi.waitFor(() => expect(list.get().rows).toEqual([GATE]), SOON);
   expect(await other.issues.count()).toBe(0);
   expect(one.root).toBe(two.root);
   list.close();
