@@ -35,6 +35,11 @@ class Worker {
   failure: unknown;
   /** Its calls so far, for the message of a failure. */
   calls = '';
+  #isOpened = () => {};
+  /** Resolves when it has opened the store, or has failed to. */
+  readonly opened = new Promise<void>((resolve) => {
+    this.#isOpened = resolve;
+  });
 
   constructor(browser: Browser, from: Random, prefix: string, model: Map<string, unknown>) {
     this.#browser = browser;
@@ -46,7 +51,7 @@ class Worker {
 
   async run(calls: number): Promise<void> {
     try {
-      const db = await this.tab.open('test', { cacheBytes: 0 });
+      const db = await this.tab.open('test', { cacheBytes: 0 }).finally(this.#isOpened);
       await this.#check(db);
       for (let call = 0; call < calls; call++) await this.#act(db);
       for (const { snapshot, rows } of this.#held) {
@@ -156,18 +161,20 @@ class Worker {
 async function live(from: Random): Promise<void> {
   const browser = new Browser();
   const workers: Worker[] = [];
-  const begin = (at: number, model = new Map<string, unknown>(), next?: Map<string, unknown>) => {
+  const begin = async (
+    at: number,
+    model = new Map<string, unknown>(),
+    next?: Map<string, unknown>,
+  ) => {
     const worker = new Worker(browser, from, `${at}/`, model);
     worker.next = next;
     workers[at] = worker;
     const running = worker.run(40);
     running.catch(() => {});
-  };
-  for (let at = 0; at < TABS; at++) {
-    begin(at);
     // One after the other: a new channel belongs to the tab that is being opened.
-    for (let turn = 0; turn < 300; turn++) await breathe(1);
-  }
+    await worker.opened;
+  };
+  for (let at = 0; at < TABS; at++) await begin(at);
   const roles = new Set<string>();
   for (let round = 0; round < 600; round++) {
     for (const { failure } of workers) if (failure !== undefined) throw failure;
@@ -185,8 +192,7 @@ async function live(from: Random): Promise<void> {
     } else if (round < 400 && from.below(60) === 0 && !worker.isOver) {
       tally.kills += 1;
       tab.kill();
-      begin(at, worker.model, worker.next);
-      for (let turn = 0; turn < 300; turn++) await breathe(1);
+      await begin(at, worker.model, worker.next);
     }
   }
   for (const { tab } of workers) tab.thaw();
