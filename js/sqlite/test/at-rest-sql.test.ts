@@ -196,7 +196,7 @@ describe('handles of one file', () => {
     const { storedBytes } = await collector.stats();
     snapshot.release();
     await collector.put('a', 1);
-    // The locks tell of the release a moment later, and the store may collect by itself as well.
+    // The locks show the release a moment later, and the store may collect by itself as well.
     await expect
       .poll(async () => {
         await collector.compact();

@@ -24,7 +24,7 @@ export interface Setting extends RunOptions {
   readonly after?: () => Promise<void>;
 }
 
-/** The longest wait of a server for a request, and of a page's test for content. */
+/** The longest wait of a server for a request. */
 const PATIENCE = { timeout: 20_000 };
 
 const nothing = () => {};
@@ -143,8 +143,7 @@ function testsOfPage(): Setting {
   const before: (() => void)[] = [];
   const vitest = {
     expect,
-    // By default it waits one second, for which a busy machine may stop.
-    vi: { ...vi, waitFor: (check: () => unknown) => vi.waitFor(check, PATIENCE) },
+    vi,
     beforeEach: (hook: () => void) => before.push(hook),
     test: (title: string, body: () => Promise<void>) => tests.push([title, body]),
   };

@@ -30,7 +30,7 @@ describe('among several handles', () => {
   });
 
   it('a scan in one handle returns its rows to the end, while another handle rewrites and collects', async () => {
-    // Keeps a collection from starting by itself: it could leave the others nothing to delete.
+    // Keeps a collection from starting by itself: it could delete the commits first.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     onTestFinished(() => {
       vi.useRealTimers();

@@ -173,7 +173,7 @@ describe('a store that is exported and imported', () => {
 
 describe('an export', () => {
   it('has the head at its call, during later writes and collections', async () => {
-    // Keeps a collection from starting by itself: it could leave the others nothing to move.
+    // Keeps a collection from starting by itself: it could move the segments first.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     onTestFinished(() => {
       vi.useRealTimers();

@@ -36,7 +36,7 @@ it('a verification finds a head, though the ref moves at every read of its histo
 });
 
 it('a verification reports no fault for a segment that a collection wrote in the meantime', async () => {
-  // Keeps a collection from starting by itself: it could leave this one nothing to move.
+  // Keeps a collection from starting by itself: it could move the segments first.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   onTestFinished(() => {
     vi.useRealTimers();
