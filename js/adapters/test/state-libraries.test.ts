@@ -41,7 +41,7 @@ function bearStore(
 }
 
 async function hydrated(store: ReturnType<typeof bearStore>) {
-  await vi.waitUntil(() => store.persist.hasHydrated());
+  await expect.poll(() => store.persist.hasHydrated()).toBe(true);
   return store;
 }
 
@@ -53,7 +53,7 @@ describe('persist of Zustand', () => {
     const store = await hydrated(bearStore(states));
     store.getState().add();
     store.getState().add();
-    await vi.waitUntil(async () => (await states.getItem('bears'))?.state.bears === 2);
+    await expect.poll(async () => (await states.getItem('bears'))?.state.bears).toBe(2);
     // Functions are left out, as in JSON.
     expect(await db.get('zustand/bears')).toEqual({
       state: { bears: 2, names: ['b', 'b'] },
@@ -64,7 +64,7 @@ describe('persist of Zustand', () => {
     const next = await hydrated(bearStore(hedgerowStateStorage(again, { prefix: 'zustand/' })));
     expect(next.getState()).toMatchObject({ bears: 2, names: ['b', 'b'] });
     next.persist.clearStorage();
-    await vi.waitUntil(async () => (await again.count()) === 0);
+    await expect.poll(() => again.count()).toBe(0);
     await again.close();
   });
 
@@ -73,7 +73,7 @@ describe('persist of Zustand', () => {
     const texts: StateStorage<string> = hedgerowStateStorage(db);
     const first = await hydrated(bearStore(createJSONStorage(() => texts)));
     first.getState().add();
-    await vi.waitUntil(async () => await db.has('bears'));
+    await expect.poll(() => db.has('bears')).toBe(true);
     expect(await db.get('bears')).toBe('{"state":{"bears":1,"names":["b"]},"version":0}');
     const next = await hydrated(
       bearStore(
@@ -82,7 +82,7 @@ describe('persist of Zustand', () => {
       ),
     );
     expect(next.getState().bears).toBe(10);
-    await vi.waitUntil(async () => String(await db.get('bears')).includes('"version":1'));
+    await expect.poll(async () => String(await db.get('bears'))).toContain('"version":1');
     await db.close();
   });
 
@@ -253,7 +253,7 @@ async function reduxTab(db: Store, more: object = {}) {
   const config = { key: 'root', storage, ...more };
   const store = createStore(persistReducer<Counted, { type: string }>(config, reducer));
   const persistor = persistStore(store);
-  await vi.waitUntil(() => persistor.getState().bootstrapped);
+  await expect.poll(() => persistor.getState().bootstrapped).toBe(true);
   return { store, persistor };
 }
 

@@ -13,7 +13,7 @@ async function commitsOf(db: Store, body: () => Promise<unknown>): Promise<numbe
   const stop = db.watch({}, (_, { root }) => void roots.add(root));
   await body();
   const last = db.root;
-  await vi.waitUntil(() => roots.has(last));
+  await expect.poll(() => roots.has(last)).toBe(true);
   stop();
   return roots.size;
 }

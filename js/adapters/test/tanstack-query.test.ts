@@ -20,7 +20,14 @@ function page(db: Store, options: Options = {}) {
     ...options,
   });
   const client = new QueryClient({
-    defaultOptions: { queries: { persister: persister.persisterFn, gcTime: 1000, retry: false } },
+    // Queries stay in memory until the end, however long a test takes.
+    defaultOptions: {
+      queries: {
+        persister: persister.persisterFn,
+        gcTime: Number.POSITIVE_INFINITY,
+        retry: false,
+      },
+    },
   });
   onTestFinished(() => client.clear());
   return { persister, client };
@@ -40,7 +47,7 @@ async function writtenBy(db: Store, body: () => Promise<unknown>): Promise<strin
   const stop = db.watch({}, (changes) => void written.push(...changes.map(({ key }) => key)));
   await body();
   await db.put('~', Math.random());
-  await vi.waitUntil(() => written.includes('~'));
+  await expect.poll(() => written).toContain('~');
   stop();
   return written.filter((key) => key !== '~');
 }
@@ -53,7 +60,7 @@ describe('the persister', () => {
     const todos = query(['todos', { page: 1 }], [{ id: 1, title: 'one' }]);
     expect(await first.client.fetchQuery(todos)).toEqual([{ id: 1, title: 'one' }]);
     await first.client.fetchQuery(query(['user'], { name: 'Ada' }));
-    await vi.waitUntil(async () => (await keysOf(db)).length === 2);
+    await expect.poll(() => keysOf(db)).toHaveLength(2);
     expect(await keysOf(db)).toEqual([
       'queries/tanstack-query-["todos",{"page":1}]',
       'queries/tanstack-query-["user"]',
@@ -78,7 +85,7 @@ describe('the persister', () => {
     const { client, persister } = page(db);
     await client.fetchQuery(query(['a'], 1));
     await client.fetchQuery(query(['b'], 1));
-    await vi.waitUntil(async () => (await keysOf(db)).length === 2);
+    await expect.poll(() => keysOf(db)).toHaveLength(2);
     const written = await writtenBy(db, async () => {
       client.setQueryData(['b'], 2);
       await persister.persistQueryByKey(['b'], client);
@@ -93,7 +100,7 @@ describe('the persister', () => {
     const { client } = page(db);
     for (const at of [1, 2, 3]) await client.fetchQuery(query(['list', at], at));
     await client.fetchQuery(query(['other'], 'x'));
-    await vi.waitUntil(async () => (await keysOf(db)).length === 4);
+    await expect.poll(() => keysOf(db)).toHaveLength(4);
     const next = page(db);
     await next.persister.restoreQueries(next.client, { queryKey: ['list'] });
     const keys = () =>
@@ -117,13 +124,13 @@ describe('the persister', () => {
     const old = page(db, { buster: 'v1' });
     await old.client.fetchQuery(query(['a'], 1));
     await old.client.fetchQuery(query(['b'], 1));
-    await vi.waitUntil(async () => (await keysOf(db)).length === 2);
+    await expect.poll(() => keysOf(db)).toHaveLength(2);
     const next = page(db, { buster: 'v2' });
     const asked = query(['a'], 'new');
     expect(await next.client.fetchQuery(asked)).toBe('new');
-    await vi.waitUntil(async () =>
-      JSON.stringify(await db.get((await keysOf(db))[0] ?? '')).includes('"v2"'),
-    );
+    await expect
+      .poll(async () => JSON.stringify(await db.get((await keysOf(db))[0] ?? '')))
+      .toContain('"v2"');
     await next.persister.persisterGc();
     expect(await keysOf(db)).toEqual(['queries/tanstack-query-["a"]']);
     const late = page(db, { buster: 'v2', maxAge: -1 });
@@ -138,7 +145,7 @@ describe('the persister', () => {
     const long = (end: string) => ['🌿'.repeat(2000), end];
     await client.fetchQuery(query(long('a'), 'A'));
     await client.fetchQuery(query(long('b'), 'B'));
-    await vi.waitUntil(async () => (await keysOf(db)).length === 2);
+    await expect.poll(() => keysOf(db)).toHaveLength(2);
     const next = page(db);
     expect(await next.client.fetchQuery(query(long('a'), 'x'))).toBe('A');
     expect(await next.client.fetchQuery(query(long('b'), 'x'))).toBe('B');
@@ -170,7 +177,7 @@ describe('the persister', () => {
     });
     onTestFinished(() => client.clear());
     await client.fetchQuery(query(['a'], 1));
-    await vi.waitUntil(async () => (await db.count()) === 1);
+    await expect.poll(() => db.count()).toBe(1);
     const row = await db.get<[string, string]>('tanstack-query-["a"]');
     expect(JSON.parse(row?.[1] ?? '').state.data).toBe(1);
     await db.close();
@@ -180,7 +187,7 @@ describe('the persister', () => {
     const db = await open('app', { storage: memory() });
     const { client, persister } = page(db);
     await client.fetchQuery(query(['a'], 'good'));
-    await vi.waitUntil(async () => (await keysOf(db)).length === 1);
+    await expect.poll(() => keysOf(db)).toHaveLength(1);
     const failing = { queryKey: ['a'], queryFn: () => Promise.reject(new Error('offline')) };
     await expect(client.fetchQuery({ ...failing, staleTime: 0 })).rejects.toThrow('offline');
     await persister.persistQueryByKey(['a'], client);

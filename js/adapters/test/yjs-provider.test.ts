@@ -213,12 +213,12 @@ describe('a store that fails', () => {
       provider.on('error', (cause) => errors.push(cause));
       await provider.whenSynced;
       text(provider.doc).insert(0, 'kept');
-      await vi.waitUntil(() => errors.length === 1);
+      await expect.poll(() => errors.length).toBe(1);
       await vi.advanceTimersByTimeAsync(1000);
-      await vi.waitUntil(() => errors.length === 2);
+      await expect.poll(() => errors.length).toBe(2);
       storage.heal();
       await vi.advanceTimersByTimeAsync(2000);
-      await vi.waitUntil(() => provider.pending === 0);
+      await expect.poll(() => provider.pending).toBe(0);
       expect(text(await storedDoc(db)).toString()).toBe('kept');
       await provider.destroy();
       await db.close();

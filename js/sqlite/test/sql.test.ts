@@ -148,6 +148,17 @@ describe.each(places)('a full disk, over %s', (_, connectTo) => {
   });
 });
 
+/** Returns the longest time that one of twenty short timers has taken. */
+async function longestStop(): Promise<number> {
+  let longestMs = 0;
+  for (let turns = 0; turns < 20; turns++) {
+    const startMs = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    longestMs = Math.max(longestMs, performance.now() - startMs);
+  }
+  return longestMs;
+}
+
 describe('a file that another program has locked', () => {
   it('blocks a call, but not the thread', async () => {
     const location = folder();
@@ -159,12 +170,9 @@ describe('a file that another program has locked', () => {
     const put = db.put('a', 2).then(() => {
       isDone = true;
     });
-    let longestMs = 0;
-    for (let turns = 0; turns < 20; turns++) {
-      const startMs = performance.now();
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      longestMs = Math.max(longestMs, performance.now() - startMs);
-    }
+    // A machine may stop for a second, but not in each try; a call that blocks the thread does so in each.
+    let longestMs = Number.POSITIVE_INFINITY;
+    for (let tries = 0; tries < 3 && longestMs >= 1000; tries++) longestMs = await longestStop();
     expect(isDone).toBe(false);
     expect(longestMs).toBeLessThan(1000);
     other.exec('ROLLBACK');

@@ -1,8 +1,9 @@
 /** The page posts tasks to itself, and messages may be lost. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { poster } from '../../src/base/post-task.js';
 
 const RealChannel = globalThis.MessageChannel;
+const realTimeout = setTimeout;
 let losesAll = false;
 let channels = 0;
 
@@ -32,11 +33,23 @@ function lossyPoster(run: () => void): () => void {
   return poster(run);
 }
 
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+});
+
 afterEach(() => {
+  vi.useRealTimers();
   vi.unstubAllGlobals();
 });
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Lets all messages under way arrive. */
+async function arrive(): Promise<void> {
+  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => realTimeout(resolve, 0));
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await arrive();
+}
 
 describe('a task', () => {
   it('runs once although its message was lost', async () => {
@@ -45,16 +58,19 @@ describe('a task', () => {
       runs += 1;
     });
     post();
-    await vi.waitUntil(() => runs === 1);
+    await until(() => runs === 1);
     losesAll = true;
     post();
-    await pause(100);
+    await arrive();
     losesAll = false;
     expect(runs).toBe(1);
-    await vi.waitUntil(() => runs === 2, 5000);
+    // The first look of the timer sees the first task, and the second one sees that the second task has not come.
+    vi.advanceTimersByTime(2000);
+    await until(() => runs === 2);
     post();
-    await vi.waitUntil(() => runs === 3);
-    await pause(2500);
+    await until(() => runs === 3);
+    vi.advanceTimersByTime(3000);
+    await arrive();
     expect(runs).toBe(3);
     expect(channels).toBe(2);
   });
@@ -65,11 +81,11 @@ describe('a task', () => {
       runs += 1;
     });
     post();
-    // Timer and message are both due at the end of this block.
-    const endMs = performance.now() + 1500;
-    while (performance.now() < endMs);
-    await vi.waitUntil(() => runs > 0);
-    await pause(500);
+    // The message is under way when the timer looks.
+    vi.advanceTimersByTime(1000);
+    await until(() => runs > 0);
+    await arrive();
     expect(runs).toBe(1);
+    expect(channels).toBe(2);
   });
 });

@@ -135,16 +135,16 @@ describe('a Pace', () => {
 describe('loads', () => {
   it('into two stores run side by side', async () => {
     const stores = [await storeOf(), await storeOf()];
+    // The stores that took rows, each time that another one took its turn: a fast machine has few reports of progress.
     const order: number[] = [];
-    await Promise.all(
-      stores.map((db, at) => db.putMany(rows(40_000), { onProgress: () => order.push(at) })),
-    );
-    // Both began before either ended.
-    const [first, last] = [order.indexOf(0), order.lastIndexOf(0)];
-    expect(order.indexOf(1)).toBeLessThan(last);
-    expect(first).toBeLessThan(order.lastIndexOf(1));
-    const changes = order.filter((store, at) => at > 0 && store !== order[at - 1]).length;
-    expect(changes).toBeGreaterThan(2);
+    const source = function* (at: number) {
+      for (const row of rows(40_000)) {
+        if (order.at(-1) !== at) order.push(at);
+        yield row;
+      }
+    };
+    await Promise.all(stores.map((db, at) => db.putMany(source(at))));
+    expect(order.length).toBeGreaterThan(4);
   });
 
   it('let timers run between their slices', async () => {
@@ -158,7 +158,9 @@ describe('loads', () => {
   });
 
   it('do not block reads of the same store', async () => {
-    const db = await storeOf([['a', 1]]);
+    // Short slices, so that a fast machine needs many, too.
+    const db = await open('test', { storage: memory(), sliceMs: 1 });
+    await db.put('a', 1);
     let loading = true;
     const load = db.putMany(rows(40_000)).finally(() => {
       loading = false;

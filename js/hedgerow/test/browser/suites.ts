@@ -44,6 +44,7 @@ const REASONS = [
       'engine/read/snapshots',
       'engine/sums/sum-traps',
       'sync/link/sync-traps',
+      'core/segment-ids-after-traps',
       'core/traps',
       'engine/watch/watch-faults',
       'worker/worker-memory',

@@ -9,6 +9,7 @@ import {
   memory,
   type OpenOptions,
   open,
+  preload,
   type Store,
 } from '../../src/index.js';
 import { watched } from '../support/doubles/watched-storage.js';
@@ -224,6 +225,8 @@ describe('an index that is added later', () => {
     await before.close();
     const told: IndexProgress[] = [];
     const onIndexProgress = (progress: IndexProgress) => told.push(progress);
+    // The index could be built while the code of transactions is loaded.
+    await preload();
     const db = await open('test', { storage, indexes: BY_OWNER, advanced: { onIndexProgress } });
     const range = { index: 'owner', equals: 'o7' };
     await expect(db.scan({ ...range, wait: false }).toArray()).rejects.toEqual(

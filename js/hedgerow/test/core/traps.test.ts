@@ -188,6 +188,7 @@ describe('a trap', () => {
     await db.putMany(rows(2000));
     const { shared } = headOf(db);
     let goOn = () => {};
+    let isHeld = false;
     vi.spyOn(shared, 'hold').mockImplementationOnce(async (commitBytes) => {
       const held = await shared.hold(commitBytes);
       trapIn(1, 'count');
@@ -198,6 +199,7 @@ describe('a trap', () => {
           resolve();
           await new Promise<void>((given) => {
             goOn = given;
+            isHeld = true;
           });
           return loaded;
         };
@@ -207,6 +209,7 @@ describe('a trap', () => {
     });
     const stats = db.health.stats();
     stats.catch(() => {});
+    while (!isHeld) await pause();
     for (let turns = 0; turns < 20; turns++) await pause();
     delete storage.hooks.load;
     goOn();

@@ -1,20 +1,24 @@
 /** The memory of signals and their listeners, as Node reports it. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import { memory, open } from '../../src/index.js';
 import type { Entry } from '../support/models/store-model.js';
 
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
 describe('an async source with a signal', () => {
   it('needs no memory for each row', async () => {
     const db = await open('test', { storage: memory() });
-    const { gc } = globalThis as { gc?: () => void };
     const heldBy = async (signal?: AbortSignal) => {
       let held = 0;
-      gc?.();
+      collectGarbage();
       const before = process.memoryUsage().heapUsed;
       const source = async function* (): AsyncGenerator<[string, number]> {
         for (let at = 0; at < 300_000; at++) {
           if (at === 299_999) {
-            gc?.();
+            collectGarbage();
             held = process.memoryUsage().heapUsed - before;
           }
           yield [`k${at % 10}`, at];

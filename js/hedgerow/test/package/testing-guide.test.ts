@@ -5,6 +5,7 @@ import { IDBFactory } from 'fake-indexeddb';
 import { expect, test, vi } from 'vitest';
 import { HedgerowError, idb, memory, open, rowType, type Storage, table } from '../../src/index.js';
 import { live } from '../../src/live/index.js';
+import { SOON } from '../support/models/store-model.js';
 
 interface Issue {
   id: string;
@@ -26,7 +27,7 @@ test('each storage in memory is a world of its own, and two handles of it act as
   const list = live(two.issues.where({ status: 'open' }));
   list.subscribe(() => {});
   await one.issues.put(GATE);
-  await vi.waitFor(() => expect(list.get().rows).toEqual([GATE]));
+  await vi.waitFor(() => expect(list.get().rows).toEqual([GATE]), SOON);
   expect(await other.issues.count()).toBe(0);
   expect(one.root).toBe(two.root);
   list.close();

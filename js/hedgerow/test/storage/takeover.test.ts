@@ -3,15 +3,24 @@
  * misses a row. `SEEDS=200` for more, `SEED=n` for one.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { parseRoot } from '../../src/base/root-hash.js';
 import { Inspection } from '../../src/engine/verify/verify-commit.js';
-import { HedgerowError, type Snapshot, type Store } from '../../src/index.js';
+import { HedgerowError, memory, open, type Snapshot, type Store } from '../../src/index.js';
 import { kindOf } from '../support/error-kind.js';
 import { type Entry, expectSame, sorted } from '../support/models/store-model.js';
 import { forSeeds, hasAllSeeds } from '../support/property.js';
 import type { Random } from '../support/random.js';
 import { Browser, breathe, pass, type Tab } from '../support/worlds/tabs-world.js';
+
+// The first store compiles the core, and the first verification its later part. That takes real time, which the tabs
+// would take for a wait.
+beforeAll(async () => {
+  const db = await open('compiled', { storage: memory() });
+  await db.put('a', 1);
+  await db.verify();
+  await db.close();
+});
 
 const SEEDS = 12;
 const TABS = 3;
@@ -36,6 +45,11 @@ class Worker {
   failure: unknown;
   /** Its calls so far, for the message of a failure. */
   calls = '';
+  #isOpened = () => {};
+  /** Resolves when it has opened the store, or has failed to. */
+  readonly opened = new Promise<void>((resolve) => {
+    this.#isOpened = resolve;
+  });
 
   constructor(browser: Browser, from: Random, prefix: string, model: Map<string, unknown>) {
     this.#browser = browser;
@@ -47,7 +61,9 @@ class Worker {
 
   async run(calls: number): Promise<void> {
     try {
-      const db = await this.tab.open('test', { advanced: { cacheBytes: 0 } });
+      const db = await this.tab
+        .open('test', { advanced: { cacheBytes: 0 } })
+        .finally(this.#isOpened);
       await this.#check(db);
       for (let call = 0; call < calls; call++) await this.#act(db);
       for (const { snapshot, rows } of this.#held) {
@@ -157,18 +173,20 @@ class Worker {
 async function live(from: Random): Promise<void> {
   const browser = new Browser();
   const workers: Worker[] = [];
-  const begin = (at: number, model = new Map<string, unknown>(), next?: Map<string, unknown>) => {
+  const begin = async (
+    at: number,
+    model = new Map<string, unknown>(),
+    next?: Map<string, unknown>,
+  ) => {
     const worker = new Worker(browser, from, `${at}/`, model);
     worker.next = next;
     workers[at] = worker;
     const running = worker.run(40);
     running.catch(() => {});
-  };
-  for (let at = 0; at < TABS; at++) {
-    begin(at);
     // One after the other: a new channel belongs to the tab that is being opened.
-    for (let turn = 0; turn < 300; turn++) await breathe(1);
-  }
+    await worker.opened;
+  };
+  for (let at = 0; at < TABS; at++) await begin(at);
   const roles = new Set<string>();
   for (let round = 0; round < 600; round++) {
     for (const { failure } of workers) if (failure !== undefined) throw failure;
@@ -186,8 +204,7 @@ async function live(from: Random): Promise<void> {
     } else if (round < 400 && from.below(60) === 0 && !worker.isOver) {
       tally.kills += 1;
       tab.kill();
-      begin(at, worker.model, worker.next);
-      for (let turn = 0; turn < 300; turn++) await breathe(1);
+      await begin(at, worker.model, worker.next);
     }
   }
   for (const { tab } of workers) tab.thaw();

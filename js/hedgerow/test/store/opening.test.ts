@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { destroy, memory, open } from '../../src/index.js';
 import { faulty } from '../support/doubles/faulty-storage.js';
-import { failure } from '../support/models/store-model.js';
+import { failure, SOON } from '../support/models/store-model.js';
 
 /** Storage that the browser may clear. */
 const kept = () => ({ ...memory(), lifetime: 'origin' as const });
@@ -177,8 +177,7 @@ describe('a store that is read while its core starts', () => {
     await other.put('k', 1);
     start();
     const db = await opening;
-    await settled();
-    expect(await db.get('k')).toBe(1);
+    await vi.waitFor(async () => expect(await db.get('k')).toBe(1), SOON);
   });
 
   it('is closed if it was deleted during the start', async () => {

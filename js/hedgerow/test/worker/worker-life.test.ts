@@ -4,7 +4,7 @@ import { localLocks } from '../../src/base/locks.js';
 import { HedgerowError, memory, open, rowType, type Store, table } from '../../src/index.js';
 import { live } from '../../src/live/index.js';
 import { connect, type RemoteStore } from '../../src/worker/index.js';
-import { HELLO, PROTOCOL, REFUSED } from '../../src/worker/protocol.js';
+import { HELLO, PONG, PROTOCOL, REFUSED } from '../../src/worker/protocol.js';
 import { serve } from '../../src/worker/serve.js';
 import { closeAll, opened, relay, wire } from '../support/doubles/worker-wire.js';
 import { kindOf, ofKind } from '../support/error-kind.js';
@@ -13,6 +13,7 @@ import { until, world } from '../support/worlds/worker-world.js';
 afterEach(async () => {
   await closeAll();
   vi.unstubAllGlobals();
+  vi.useRealTimers();
 });
 
 const issues = table({ schema: rowType<{ id: string; title: string }>(), key: 'id' });
@@ -227,15 +228,25 @@ describe('a page that has gone', () => {
     const { page, host, freeze, thaw } = relay();
     const db = await open('frozen', { storage: memory() });
     const held = heldBy(db);
+    // The interval in which the worker asks passes when the test says so, and not while the page works.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const served = serve({ open: async () => db, port: host, silentMs: 100 });
     opened.push(() => served.close());
     const remote = await connect(page);
     await remote.putMany(rows as never);
     const { calls, held: kept } = await holding(remote);
+    let answers = 0;
+    host.addEventListener('message', ({ data }) => {
+      answers += (data as [number][]).filter(([tag]) => tag === PONG).length;
+    });
     // A page that is awake answers, however long it gets no calls.
-    await new Promise((wait) => setTimeout(wait, 350));
+    for (let asked = 1; asked <= 3; asked++) {
+      vi.advanceTimersByTime(100);
+      await until(() => answers === asked, 'an answer');
+    }
     expect(served.connections).toBe(1);
     freeze();
+    vi.advanceTimersByTime(200);
     await until(() => served.connections === 0, 'the end of a connection');
     await until(() => held.snapshots + held.watches + held.branches === 0, 'the release');
     thaw();

@@ -1,5 +1,5 @@
 /** A repair moves back to the newest commit that verifies, or salvages rows of the newest commit. */
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HedgerowError, memory, open, type RepairResult, repairStore } from '../../../src/index.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
@@ -34,6 +34,12 @@ let storage: WatchedStorage;
 
 beforeEach(() => {
   storage = watched(memory());
+  // Keeps a collection from starting by itself: the tests count writes, and let the next call fail.
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 const chunks = (kind: number) => chunksOfKind(storage.stored.values(), kind);

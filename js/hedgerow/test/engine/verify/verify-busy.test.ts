@@ -1,5 +1,5 @@
 /** A verification during endless writes. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { memory, open, type Storage, type Store } from '../../../src/index.js';
 import { partlyNoise } from '../../support/noise.js';
 
@@ -36,6 +36,11 @@ it('a verification finds a head, though the ref moves at every read of its histo
 });
 
 it('a verification reports no fault for a segment that a collection wrote in the meantime', async () => {
+  // Keeps a collection from starting by itself: it could move the segments first.
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
   const inner = memory();
   let beforeRead: (() => Promise<unknown>) | undefined;
   const storage: Storage = {

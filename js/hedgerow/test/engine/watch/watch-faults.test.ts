@@ -118,7 +118,7 @@ describe('a collection', () => {
     const [one, other] = await handles(2);
     await one.putMany(rows(3000));
     const before = (await other.scan().toArray()) as Entry[];
-    const copy = new Copy(before);
+    const [copy, fast] = [new Copy(before), new Copy(before)];
     let go = () => {};
     other.watch({}, (...told) => {
       copy.take(...told);
@@ -126,12 +126,15 @@ describe('a collection', () => {
         go = resolve;
       });
     });
+    other.watch({}, fast.take);
     await one.put('k000001', 'first');
     await until(() => copy.calls === 1);
     for (let round = 1; round < 4; round++) {
       await one.putMany(rows(3000, round));
       await one.health.compact();
     }
+    // All changes are in one call only if the handle has gathered the last of them.
+    await fast.becomes(rows(3000, 3));
     expect(copy.calls).toBe(1);
     go();
     await copy.becomes(rows(3000, 3));

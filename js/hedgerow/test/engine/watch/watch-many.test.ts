@@ -1,7 +1,9 @@
 /** Watching with many callbacks, stopping a watch, and arguments that a watch refuses. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memory, open } from '../../../src/index.js';
+import { watched } from '../../support/doubles/watched-storage.js';
 import { failure, sorted, storeOf, within } from '../../support/models/store-model.js';
+import { noise } from '../../support/noise.js';
 import { isDeep } from '../../support/property.js';
 import { calls, rows } from '../../support/watch-changes.js';
 import { Copy, rest, until } from '../../support/watching.js';
@@ -48,13 +50,23 @@ describe('stopping', () => {
   });
 
   it('ends the first call while its rows are read', async () => {
-    const db = await storeOf(rows(20_000));
+    const storage = watched(memory());
+    const written = await open('test', { storage });
+    // So many bytes that their read needs several segments.
+    await written.putMany(Array.from({ length: 8000 }, (_, at) => [`k${at}`, noise(at, 300)]));
+    const db = await open('test', { storage, cacheBytes: 0 });
     const { told, take } = calls();
     const stop = db.watch({}, take, { initial: true });
-    await rest(1);
-    stop();
+    let reads = 0;
+    storage.hooks.read = (_, bytes) => {
+      reads += 1;
+      if (reads === 2) stop();
+      return bytes;
+    };
+    await until(() => reads >= 2);
     await rest();
     expect(told).toEqual([]);
+    await Promise.all([db.close(), written.close()]);
   });
 
   it('happens at close, which does not wait for callbacks', async () => {

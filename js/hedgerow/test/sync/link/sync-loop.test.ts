@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { pause } from '../../../src/base/timeout.js';
 import { HedgerowError } from '../../../src/index.js';
 import { bucket } from '../../../src/sync/link/bucket.js';
+import type { BucketConnection } from '../../../src/sync/link/bucket-connection.js';
 import type { ConnectionState } from '../../../src/sync/link/connection-state.js';
 import type { SyncProgress } from '../../../src/sync/link/link-context.js';
 import { type LoopHost, SyncLoop } from '../../../src/sync/link/sync-loop.js';
@@ -241,24 +242,32 @@ it('the states of a loop begin with waiting, also when its turn comes at once', 
   expect(told).toEqual(['waiting', 'syncing', 'synced', 'stopped']);
 });
 
+/** Starts a connection; resolves to it when its first round has ended, however long that takes. */
+const synced = (link: BucketConnection) =>
+  new Promise<BucketConnection>((resolve) => {
+    const stop = link.subscribe(() => {
+      if (link.state.status !== 'synced') return;
+      stop();
+      resolve(link);
+    });
+    link.start({ pauseMs: 0 });
+  });
+
 it('a loop reports its progress with packs while it pulls and pushes', async () => {
   const remote = memoryRemote();
   const [a, b] = [await device(remote), await device(remote)];
   await a.db.putMany(many(30_000, 'a note'));
   const told: SyncProgress[] = [];
   for (const { link } of [a, b]) link.onProgress((progress) => void told.push(progress));
-  const sending = a.link;
-  sending.start({ pauseMs: 0 });
-  await expect.poll(() => sending.state.isPending).toBe(true);
-  await expect.poll(() => sending.state.isPending, { timeout: 20_000 }).toBe(false);
+  const sending = await synced(a.link);
+  expect(sending.state.isPending).toBe(false);
   await sending.stop();
   const packs = told.length;
   expect(packs).toBeGreaterThan(0);
   expect(told.every(({ phase }) => phase === 'packs-out')).toBe(true);
   told.length = 0;
-  const bringing = b.link;
-  bringing.start({ pauseMs: 0 });
-  await expect.poll(() => b.db.count(), { timeout: 20_000 }).toBe(30_000);
+  const bringing = await synced(b.link);
+  expect(await b.db.count()).toBe(30_000);
   await bringing.stop();
   expect(told).toHaveLength(packs);
   expect(told.at(-1)).toMatchObject({ phase: 'packs-in', packs, allPacks: packs });

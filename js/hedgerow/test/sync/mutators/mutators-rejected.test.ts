@@ -1,5 +1,5 @@
 /** Calls without an effect, overtaken by others or refused by the server: each comes to `onRejected`. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { memory, open } from '../../../src/index.js';
 import type { PullRequest, PushRequest, RejectedCall } from '../../../src/sync/mutators/index.js';
 import { json, ServerDouble } from '../../support/doubles/mutators-server.js';
@@ -67,12 +67,16 @@ it('a call that others have overtaken while offline is reported, and never sent'
     [[1, 'add']],
     [],
   ]);
-  expect(world.seen).toEqual(['pull', 'push', 'pull']);
+  // The loop pulls once more if a call has woken it just before the poke.
+  expect(world.seen.join(' ')).toMatch(/^pull push pull( pull)*$/);
   expect(await rowsOf(db)).toEqual({ count: 1 });
   await app.close();
 });
 
 it('a loop pulls before its first push, and pushes at once after a commit when all was well', async () => {
+  // Time does not wake the loop: only commits and pokes do.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const server = new ServerDouble(theirs);
   const { world, options } = line(server);
   const app = await bind(await store(), server, options);
