@@ -40,7 +40,7 @@ export function resolveDestination(given: ImportTable | ImportRange): ImportDest
   const refuse = (message: string): never => {
     throw new HedgerowError('invalid-argument', `importFrom${message}`);
   };
-  if (!hasCalls(db, 'branch')) {
+  if (!hasCalls(memberOf(db, 'branches'), 'open')) {
     refuse(` writes to a table, or to { db, prefix } of a store, not to ${kindOf(db ?? given)}`);
   }
   if (typeof (key ?? refuse) !== 'function')

@@ -159,7 +159,7 @@ describe('loads', () => {
 
   it('do not block reads of the same store', async () => {
     // Short slices, so that a fast machine needs many, too.
-    const db = await open('test', { storage: memory(), sliceMs: 1 });
+    const db = await open('test', { storage: memory(), advanced: { sliceMs: 1 } });
     await db.put('a', 1);
     let loading = true;
     const load = db.putMany(rows(40_000)).finally(() => {

@@ -13,7 +13,7 @@ const INDEXES = { byTag: { path: '/tag' } };
 beforeAll(async () => {
   const db = await open('compiled', { storage: memory() });
   await db.put('a', 1);
-  await db.verify();
+  await db.health.verify();
   await db.close();
 });
 

@@ -17,7 +17,7 @@ const rowsByRound = new Map<string, Entry[]>();
 beforeAll(async () => {
   const db = await open('compiled', { storage: memory() });
   await db.put('a', 1);
-  await db.verify();
+  await db.health.verify();
   await db.close();
 });
 

@@ -18,7 +18,7 @@ import { Browser, breathe, pass, type Tab } from '../support/worlds/tabs-world.j
 beforeAll(async () => {
   const db = await open('compiled', { storage: memory() });
   await db.put('a', 1);
-  await db.verify();
+  await db.health.verify();
   await db.close();
 });
 

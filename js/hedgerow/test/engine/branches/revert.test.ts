@@ -49,7 +49,7 @@ describe('commit', () => {
         tx.put(`own ${at}`, at);
       };
       // A collection may start by itself before the roots are compared.
-      const done = db.commit(work, { keep: true });
+      const done = db.history.commit(work, { keep: true });
       return Promise.all([done, other]);
     });
     const done = await Promise.all(edits);

@@ -13,7 +13,7 @@ const KEYS = Array.from({ length: COUNT }, (_, at) => keyOf(at));
 /** Returns a store in which all rows have the same number. */
 async function storeAt(round: number): Promise<Store> {
   // Short slices, so that a fast machine reads the keys in many parts, too.
-  const db = await open('many', { storage: memory(), sliceMs: 2 });
+  const db = await open('many', { storage: memory(), advanced: { sliceMs: 2 } });
   await putAll(db, round);
   return db;
 }

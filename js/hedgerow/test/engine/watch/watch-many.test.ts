@@ -54,7 +54,7 @@ describe('stopping', () => {
     const written = await open('test', { storage });
     // So many bytes that their read needs several segments.
     await written.putMany(Array.from({ length: 8000 }, (_, at) => [`k${at}`, noise(at, 300)]));
-    const db = await open('test', { storage, cacheBytes: 0 });
+    const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
     const { told, take } = calls();
     const stop = db.watch({}, take, { initial: true });
     let reads = 0;
