@@ -41,7 +41,7 @@ const cases: [title: string, call: Call, message: RegExp][] = [
       const writer = db.writer();
       await db.branches.switchTo('draft').finally(() => writer.abort());
     },
-    /a writer is open: finish or abort it/,
+    /a writer is open: close or abort it/,
   ],
   [
     'a merge of no branch',

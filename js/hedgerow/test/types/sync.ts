@@ -1,7 +1,7 @@
 /** The types of connections: each kind by its transport, and mutators with the tables of their store. */
 
 import { expectTypeOf } from 'expect-type';
-import { clone, memory, open, type Transaction } from 'hedgerow';
+import { clone, memory, open, type Transaction, type TransactionWith } from 'hedgerow';
 import { useConnection } from 'hedgerow/react';
 import {
   type BucketConnection,
@@ -59,6 +59,18 @@ const plain = await open('plain', { storage: memory() });
 const transport = mutators({ ...urls, mutators: ours });
 await (await plain.connect(transport)).mutate.put('a');
 await (await db.connect(transport)).mutate.put('a');
+// So do mutators of tables, whose transport belongs to no store yet.
+const calls = {
+  close: async (tx: TransactionWith<typeof tables>, close: { id: IssueId }) =>
+    (await tx.issues.get(close.id))?.title,
+  count: (tx: Transaction) => tx.count(),
+};
+const server = mutators({ ...urls, mutators: calls });
+expectTypeOf(await (await db.connect(server)).mutate.close({ id })).toEqualTypeOf<
+  string | undefined
+>();
+// @ts-expect-error a store without the tables
+plain.connect(server);
 await plain.connect(
   mutators({
     ...urls,

@@ -34,7 +34,7 @@ export interface MutatorTransport<M extends Mutators, Tx = Transaction>
  * `invalid-argument` for a store that has rows and was never connected so.
  */
 export function mutators<const M extends Mutators<Tx>, Tx = Transaction>(
-  options: MutatorOptions<M>,
+  options: MutatorOptions<M> & { readonly mutators: Mutators<Tx> },
 ): MutatorTransport<M, Tx> {
   return { kind: 'mutators', options };
 }
