@@ -50,16 +50,16 @@ export function placesOf(
 /** The changes of a range between two commits, in the order of the windows that they may concern. */
 export class ChangeBatch {
   readonly changes: readonly Change[];
-  readonly #sign: number;
+  readonly #sign: 1 | -1;
   readonly #places: RangePlaces;
   readonly #positions: string[] = [];
   /** The number of rows added after so many of the changes, less the number deleted. */
   readonly #net: Int32Array;
 
-  /** Takes `changes` in ascending order. */
-  constructor(changes: readonly Change[], isReverse: boolean, places: RangePlaces) {
-    this.changes = isReverse ? [...changes].reverse() : changes;
-    this.#sign = isReverse ? -1 : 1;
+  /** Takes changes in the order of the windows; `sign` is -1 if that is the descending one. */
+  constructor(changes: readonly Change[], sign: 1 | -1, places: RangePlaces) {
+    this.changes = changes;
+    this.#sign = sign;
     this.#places = places;
     this.#net = new Int32Array(changes.length + 1);
     let net = 0;
@@ -68,6 +68,19 @@ export class ChangeBatch {
       if (op !== 'update') net += op === 'insert' ? 1 : -1;
       this.#net[at + 1] = net;
     }
+  }
+
+  /** Returns the changes of the rows that fulfil a test: a row that begins to fulfil it is inserted. */
+  filtered(isWanted: (stored: unknown) => boolean): ChangeBatch {
+    const changes = this.changes.flatMap((change): Change[] => {
+      const [was, is] = [
+        change.op !== 'insert' && isWanted(change.oldValue),
+        change.op !== 'delete' && isWanted(change.newValue),
+      ];
+      if (!was) return is ? [{ ...change, op: 'insert' } as Change] : [];
+      return [is ? change : ({ ...change, op: 'delete' } as Change)];
+    });
+    return new ChangeBatch(changes, this.#sign, this.#places);
   }
 
   get length(): number {

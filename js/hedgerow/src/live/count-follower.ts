@@ -22,8 +22,13 @@ export class CountFollower extends Follower<LiveCountState> {
   }
 
   protected override async read(snapshot: Snapshot, isWanted: () => boolean): Promise<void> {
-    const count = await snapshot.count(this.wanted.range);
+    const count = await this.count(snapshot, isWanted);
     if (isWanted()) this.#show(count);
+  }
+
+  /** Counts the rows in a snapshot. */
+  protected count(snapshot: Snapshot, _isWanted: () => boolean): Promise<number> {
+    return snapshot.count(this.wanted.range);
   }
 
   // biome-ignore lint/correctness/useYield: it never takes long

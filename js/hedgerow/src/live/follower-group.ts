@@ -151,7 +151,10 @@ export class FollowerGroup {
     const outdated: Member[] = [];
     for (const [at, lane] of this.#lanes.entries()) {
       if (lane.isEmpty) continue;
-      const news = new ChangeBatch(changes, at === 1, places);
+      const news =
+        at === 0
+          ? new ChangeBatch(changes, 1, places)
+          : new ChangeBatch([...changes].reverse(), -1, places);
       for (const member of lane.near(news)) {
         if (member.group === this && (yield* member.apply(news))) outdated.push(member);
         yield;

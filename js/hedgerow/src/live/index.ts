@@ -6,6 +6,7 @@
 import { checkRangeOptions, ENTRY_RANGE } from '../base/check-options.js';
 import type { SecondaryKey } from '../core/indexes/index-entries.js';
 import { CountFollower } from './count-follower.js';
+import { FilteredCountFollower, FilteredWindowFollower } from './filtered-followers.js';
 import { LiveView } from './live-view.js';
 import {
   buildCountSpec,
@@ -92,7 +93,9 @@ export function live(
     const source = sourceOf<unknown>(query, options, entryOf);
     const follow = findRemoteFollow(source);
     if (follow) return follow('rows', source, listState, before);
-    return new RowWindowFollower(buildRowsSpec('live', source), listState, before);
+    const spec = buildRowsSpec('live', source);
+    const RowsFollower = spec.filter === undefined ? RowWindowFollower : FilteredWindowFollower;
+    return new RowsFollower(spec, listState, before);
   };
   return new LiveView<LiveState<unknown>, [query: Query<unknown>, options?: LiveOptions]>(make, [
     query,
@@ -136,7 +139,8 @@ export function liveCount(query: Query<unknown>, range: LiveCountRange = {}): Li
     );
     const follow = findRemoteFollow(source);
     if (follow) return follow('count', source, countState, before);
-    return new CountFollower(buildCountSpec('liveCount', source));
+    const spec = buildCountSpec('liveCount', source);
+    return spec.filter === undefined ? new CountFollower(spec) : new FilteredCountFollower(spec);
   };
   return new LiveView<LiveCountState, [query: Query<unknown>, range?: LiveCountRange]>(make, [
     query,

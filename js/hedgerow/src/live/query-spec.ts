@@ -3,6 +3,7 @@
 import { HedgerowError } from '../base/errors.js';
 import { FOLLOW } from '../base/follow-symbol.js';
 import { checkKey } from '../base/key.js';
+import { nameOfValue } from '../base/name-of-value.js';
 import { hasCalls, memberOf } from '../base/runtime-type-checks.js';
 import { isOfIndex } from '../core/indexes/index-set.js';
 import { checkedScan, UNLIMITED } from '../engine/read/scan-options.js';
@@ -53,7 +54,7 @@ export function findRemoteFollow({
 
 /** Checks a source of rows. Throws `invalid-argument` or `invalid-argument/key`. */
 export function buildRowsSpec<Row>(call: string, source: LiveSource<Row>): WindowSpec<Row> {
-  const { db, options, name } = source;
+  const { db, options, name, filter } = source;
   const hub = findLiveStore(call, db);
   const { range, cut, reverse, offset, limit, wait, signal } = checkedScan(call, options);
   const places = placesOf(hub.from.host.indexes, range, cut);
@@ -65,16 +66,19 @@ export function buildRowsSpec<Row>(call: string, source: LiveSource<Row>): Windo
   const kind = JSON.stringify([index, name ?? nameOf(source.rowOf)]);
   const members = Object.entries({ ...range, cut }).sort(([a], [b]) => (a < b ? -1 : 1));
   const rangeName = JSON.stringify(members);
+  const rowsName = `${rangeName} ${filter && nameOfValue(filter.conditions)}`;
   return {
     hub,
-    name: `${kind}${rangeName}${reverse} ${offset} ${limit}`,
+    name: `${kind}${rowsName}${reverse} ${offset} ${limit}`,
     range,
     cut,
     rangeName,
+    rowsName,
     places,
     reverse,
     offset,
     limit,
+    filter,
     kind,
     rowOf: (...row) => source.rowOf(...row),
     whenReady: () => source.whenReady?.(),
@@ -83,15 +87,16 @@ export function buildRowsSpec<Row>(call: string, source: LiveSource<Row>): Windo
 
 /** Checks a source whose range is to be counted. Throws as `buildRowsSpec` does. */
 export function buildCountSpec(call: string, source: LiveSource<unknown>): FollowerSpec {
-  const { db, options, rowOf } = source;
+  const { db, options, rowOf, filter } = source;
   const all = { ...options, after: undefined };
   const wanted = buildRowsSpec(call, {
     db,
     options: all,
     rowOf,
+    filter,
     whenReady: () => source.whenReady?.(),
   });
-  return { ...wanted, name: wanted.rangeName, reverse: false, offset: 0, limit: UNLIMITED };
+  return { ...wanted, name: wanted.rowsName, reverse: false, offset: 0, limit: UNLIMITED };
 }
 
 function refuse(message: string): never {

@@ -8,7 +8,7 @@ import { FollowerGroup } from './follower-group.js';
 import type { FollowerRegistry, StoreFollower } from './follower-registry.js';
 import { isReadable } from './read-synchronously.js';
 import type { Member, PositionedEntry } from './row-window-list.js';
-import type { LiveStatus } from './types.js';
+import type { LiveFilter, LiveStatus } from './types.js';
 
 /** Milliseconds for which a follower without listeners stays up to date: it may be shown again. */
 const LINGER_MS = 1000;
@@ -16,11 +16,15 @@ const LINGER_MS = 1000;
 /** A checked request to follow a range. */
 export interface FollowerSpec extends FollowedRange {
   readonly hub: FollowerRegistry;
+  /** Equal for equal rows, in whatever order and window. */
+  readonly rowsName: string;
   /** Followers with equal names share their state. */
   readonly name: string;
   readonly reverse: boolean;
   readonly offset: number;
   readonly limit: number;
+  /** See `LiveSource.filter`. */
+  readonly filter?: LiveFilter | undefined;
   /** See `LiveSource.whenReady`. */
   readonly whenReady: () => Promise<unknown> | undefined;
 }

@@ -83,13 +83,11 @@ export class RowWindowFollower<
   }
 
   protected override async read(snapshot: Snapshot, isWanted: () => boolean): Promise<void> {
-    const { hub, range, cut, reverse, offset, limit } = this.wanted;
-    const plan = { range, cut, reverse, offset, limit, wait: false, signal: undefined };
-    const partMs = hub.from.host.sliceMs / 2;
+    const partMs = this.wanted.hub.from.host.sliceMs / 2;
     const known = this.#mapEntries();
     const entries: Entry<Row>[] = [];
     let endMs = 0;
-    for await (const row of snapshot.scan(optionsOfPlan(plan))) {
+    for await (const row of this.scan(snapshot)) {
       if (!isWanted()) return;
       const [key, value, secondary] = row as readonly [string, unknown, SecondaryKey?];
       entries.push(this.#entry(known, key, value, secondary));
@@ -98,6 +96,13 @@ export class RowWindowFollower<
       endMs = performance.now() + partMs;
     }
     if (isWanted()) this.#show(entries);
+  }
+
+  /** Scans the rows of the window. */
+  protected scan(snapshot: Snapshot): AsyncIterable<readonly unknown[]> {
+    const { range, cut, reverse, offset, limit } = this.wanted;
+    const plan = { range, cut, reverse, offset, limit, wait: false, signal: undefined };
+    return snapshot.scan(optionsOfPlan(plan)) as AsyncIterable<readonly unknown[]>;
   }
 
   /** Returns the present entries by their positions. */

@@ -8,7 +8,12 @@ export interface PositionedEntry {
 
 /** A follower as its group knows it. */
 export interface Member {
-  readonly wanted: { readonly reverse: boolean; readonly offset: number; readonly limit: number };
+  readonly wanted: {
+    readonly reverse: boolean;
+    readonly offset: number;
+    readonly limit: number;
+    readonly filter?: object | undefined;
+  };
   /** The rows from `offset` on, at most `limit`, in its order. */
   readonly entries: readonly PositionedEntry[];
   /** The group that it is in. */
@@ -27,12 +32,13 @@ export class WindowList {
   readonly #windows: Member[] = [];
   /** For each window, the window up to it that reaches furthest. */
   #furthest: Member[] | undefined;
-  /** Windows that all changes may affect: lists without a limit, and counts. */
+  /** Windows that all changes may affect: lists without a limit, filtered ones, and counts. */
   readonly #whole = new Set<Member>();
 
   add(member: Member): void {
-    const { offset, limit } = member.wanted;
-    if (limit === 0 || limit === UNLIMITED) {
+    const { offset, limit, filter } = member.wanted;
+    // The places of a filtered window do not count the rows of the range.
+    if (limit === 0 || limit === UNLIMITED || filter !== undefined) {
       this.#whole.add(member);
       return;
     }

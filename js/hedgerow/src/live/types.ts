@@ -64,8 +64,20 @@ export interface LiveSource<Row> {
    * query makes again: equal names promise equal rows.
    */
   readonly name?: string | undefined;
+  /** Conditions of the rows that the range does not answer. */
+  readonly filter?: LiveFilter | undefined;
   /** Resolves before each read. Returns `undefined` if the read need not wait: rows are then shown at once. */
   whenReady?(): Promise<unknown> | undefined;
+}
+
+/** Conditions that a row is tested for after it was read. */
+export interface LiveFilter {
+  /** Queries with equal conditions share their rows. */
+  readonly conditions: unknown;
+  /** Whether the range has a row several times. Then a change of a wanted row reads the range again. */
+  readonly isRepeated?: boolean | undefined;
+  /** Loads the test of a stored value. */
+  load(): Promise<(stored: unknown) => boolean>;
 }
 
 /** An object that makes a source, such as a query of a table. */

@@ -367,17 +367,18 @@ export class TableQuery {
   source() {
     const { spec, store, whenReady } = this.#place;
     if (store === undefined) throwTableError(this.#name, 'live follows a store or a branch');
-    const plan = this.#plan();
-    if (plan.left !== undefined) {
-      throwTableError(
-        this.#name,
-        'live needs an index that has all of the conditions: it takes no filter and no scan()',
-      );
+    const { offset, limit, tests } = this.#terms;
+    if (tests.length > 0) {
+      throwTableError(this.#name, 'live takes no filter(): write its conditions with where()');
     }
+    const plan = this.#plan();
+    const { left, isRepeated } = plan;
+    const load = async () => (await this.#wantedOf(plan)).wanted?.isStoredMatch;
     return {
       db: store,
-      options: this.#options(plan),
+      options: { ...this.#options(plan), offset, limit },
       rowOf: spec.rowOf,
+      ...(left && { filter: { conditions: left, isRepeated, load } }),
       ...(plan.isOfNewest && whenReady ? { whenReady } : {}),
     };
   }

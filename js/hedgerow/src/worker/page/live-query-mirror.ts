@@ -1,4 +1,5 @@
 /** Mirrors of live queries in a worker, for the live queries of the page. */
+import { nameOfValue } from '../../base/name-of-value.js';
 import { later } from '../../base/timeout.js';
 import type { LiveFollower, LiveSource, LiveStatus } from '../../live/types.js';
 import type { StatePatch } from '../host/live-query-sender.js';
@@ -36,21 +37,6 @@ function numberOf(object: object): number {
   const number = numbers.get(object) ?? ++last;
   numbers.set(object, number);
   return number;
-}
-
-/**
- * Returns the name of a query, equal for equal queries. A value that JSON does not distinguish gets a number of its
- * own.
- */
-function nameOf(asked: unknown): string {
-  return JSON.stringify(asked, function (this: Record<string, unknown>, name, value) {
-    const own = this[name];
-    if (own instanceof Date) return { date: own.getTime() };
-    const isPlain = Array.isArray(own) || Object.getPrototypeOf(own ?? 0) === Object.prototype;
-    const isOther =
-      typeof own === 'bigint' || (typeof own === 'object' && own !== null && !isPlain);
-    return isOther ? { other: ++last } : value;
-  });
 }
 
 /** The mirror of the rows of a source, or of their number. */
@@ -95,7 +81,7 @@ export class LiveQueryMirror<State extends LiveStatus> implements LiveFollower<S
     hubs.set(asked.link, hub);
     const { target, path, options } = asked;
     const shape = numberOf(stateOf);
-    this.wanted = { hub, name: nameOf([this.#rowsName, shape, target, path, options]) };
+    this.wanted = { hub, name: nameOfValue([this.#rowsName, shape, target, path, options]) };
     this.state = stateOf([], { status: 'loading', isStale: false, error: undefined });
   }
 
