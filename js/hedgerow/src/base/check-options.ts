@@ -73,7 +73,7 @@ export const anyNumber: OptionCheck<number> = ofType('number');
 export const count = countFrom(0);
 /** Milliseconds of a slice. */
 export const sliceLength: OptionCheck<number> = [
-  (ms: unknown) => typeof ms === 'number' && ms > 0 && ms < Number.POSITIVE_INFINITY,
+  (ms: number) => Number.isFinite(ms) && ms > 0,
   'above 0, and finite',
 ];
 export const signalCheck: OptionCheck<AbortSignal> = [

@@ -47,7 +47,7 @@ function lossInObject(value: object): string | undefined {
   if (isOfClass) {
     const { toJSON, arrayBuffer } = value as Record<string, unknown>;
     if (arrayBuffer || ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
-      const way = 'put bytes as a value of their own: new Uint8Array(await blob.arrayBuffer())';
+      const way = 'put its bytes: new Uint8Array(await blob.arrayBuffer())';
       return lose(`JSON has no ${kindOf(value)}; ${way}`);
     }
     if (typeof toJSON === 'function') return lossInMade(value, toJSON);

@@ -67,7 +67,7 @@ export function isInRange(
 /** Throws `invalid-argument` if a range has two lower bounds, or two upper ones. */
 export function checkBounds({ gt, gte, lt, lte }: { [Name in keyof KeyRange]?: unknown }): void {
   if ((gt !== undefined && gte !== undefined) || (lt !== undefined && lte !== undefined)) {
-    const message = 'a range has one of gt and gte at most, and one of lt and lte';
+    const message = 'a range has one of gt and gte, and one of lt and lte';
     throw new HedgerowError('invalid-argument', message);
   }
 }

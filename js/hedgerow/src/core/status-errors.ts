@@ -7,7 +7,7 @@ import { hex } from '../base/hex.js';
 import { MAX_TREES } from '../base/limits.js';
 import type { Engine } from './engine.js';
 
-const TOO_MANY_TREES = `a commit names at most ${MAX_TREES} trees (rows, indexes and sum trees), in 512 KiB: drop some`;
+const TOO_MANY_TREES = `a commit names at most ${MAX_TREES} trees (rows, indexes, sum trees), in 512 KiB: drop some`;
 
 /** Throws the error of a status. With `isBytes`, rows come as bytes, and row faults have offsets. */
 export function fail(engine: Engine, status: number, isBytes = false): never {

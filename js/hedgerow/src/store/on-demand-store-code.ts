@@ -32,6 +32,6 @@ export async function loadConnector(
   const kind = memberOf(transport, 'kind');
   const [, load] = Object.entries(CONNECTORS).find(([name]) => name === kind) ?? [];
   if (load !== undefined) return load();
-  const message = 'connect takes a transport: bucket(remote), rest(options) or mutators(options)';
+  const message = 'connect takes bucket(), rest() or mutators()';
   throw new HedgerowError('invalid-argument', message);
 }

@@ -158,7 +158,7 @@ function checkOpenOptions(given: OpenOptions): CheckedOptions {
   if (misplaced !== undefined) {
     throw new HedgerowError(
       'invalid-argument',
-      `open takes ${misplaced} in advanced: { ${misplaced} }`,
+      `open takes advanced: { ${misplaced} }`,
     );
   }
   return { ...options, ...optionsOf('open: advanced', advanced, ADVANCED_OPTIONS) };

@@ -4,8 +4,9 @@ import type { ByteSource } from '../../base/byte-source.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { Host } from '../../core/operation-host.js';
 import type { BranchHead } from '../history/branch-head.js';
+import type { LoadOptions } from './bulk-options.js';
 import type { WriteResult } from './ingest.js';
-import { type BulkJob, type LoadOptions, putMany } from './put-many.js';
+import { type BulkJob, putMany } from './put-many.js';
 import type { Source } from './row-source.js';
 
 /**

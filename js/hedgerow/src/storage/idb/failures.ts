@@ -25,7 +25,7 @@ export function buildBlockedError(): HedgerowError {
 
 function buildDeniedError(cause: unknown): HedgerowError {
   const message =
-    'the browser denies storage to this page: blocked cookies, a sandboxed frame, a private window';
+    'the browser denies storage: blocked cookies, a sandboxed frame or a private window';
   return new HedgerowError('unsupported', message, { cause });
 }
 

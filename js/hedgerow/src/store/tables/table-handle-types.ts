@@ -9,9 +9,9 @@ import type {
   TransactionOptions,
 } from '../../engine/transaction/transaction-options.js';
 import type { WatchOptions } from '../../engine/watch/watch-options.js';
+import type { LoadOptions } from '../../engine/write/bulk-options.js';
 import type { WriteResult } from '../../engine/write/ingest.js';
 import type { PatchOperation } from '../../engine/write/patch.js';
-import type { LoadOptions } from '../../engine/write/put-many.js';
 import type { Source } from '../../engine/write/row-source.js';
 import type { Connection } from '../../sync/link/connection.js';
 import type { Transport } from '../../sync/link/transport.js';
