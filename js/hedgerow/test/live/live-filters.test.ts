@@ -180,6 +180,6 @@ describe('a live query with conditions that are tested', () => {
   it('takes no function, since it could not tell equal ones', async () => {
     const [db] = await twoHandles();
     const odd = db.issues.all().filter((row) => row.rank % 2 === 1);
-    expect(() => live(odd)).toThrow('live takes no filter(): use where()');
+    expect(() => live(odd)).toThrow('live takes no filter()');
   });
 });

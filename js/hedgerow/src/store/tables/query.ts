@@ -95,7 +95,7 @@ export class TableQuery {
     }
     const order = typeof columns === 'string' ? [columns] : Array.isArray(columns) ? columns : [];
     if (order.length === 0 || !order.every((column) => typeof column === 'string')) {
-      throwTableError(this.#name, 'orderBy takes the name of a column, or a list of names');
+      throwTableError(this.#name, 'orderBy takes the name of a column, or a list of such names');
     }
     return this.#with({ order: [...order], reverse: direction === 'desc' });
   }
@@ -369,7 +369,7 @@ export class TableQuery {
     if (store === undefined) throwTableError(this.#name, 'live follows a store or a branch');
     const { offset, limit, tests } = this.#terms;
     if (tests.length > 0) {
-      throwTableError(this.#name, 'live takes no filter(): use where()');
+      throwTableError(this.#name, 'live takes no filter()');
     }
     const plan = this.#plan();
     const { left, isRepeated } = plan;
