@@ -74,8 +74,7 @@ test('a prefix must be a possible beginning of a key', () => {
   for (const prefix of [7, null, '\ud800', 'x'.repeat(1025)]) {
     expect(() => checkedPrefix('call', prefix as never)).toThrow(
       expect.objectContaining({
-        ...ofKind('invalid-argument'),
-        detail: 'key',
+        ...ofKind('invalid-argument/key'),
         message: expect.stringContaining('call: prefix'),
       }),
     );

@@ -238,8 +238,7 @@ describe('hedgerowStateStorage', () => {
     cyclic.self = cyclic;
     await expect(states.setItem('a', cyclic)).rejects.toMatchObject(invalid);
     await expect(states.setItem('x'.repeat(2000), 1)).rejects.toMatchObject({
-      ...ofKind('invalid-argument'),
-      detail: 'key',
+      ...ofKind('invalid-argument/key'),
     });
     const error = new HedgerowError('quota-exceeded', 'the disk is full');
     storage.fail({ call: 'write', at: 1, lasting: true, when: 'before', error });
@@ -269,8 +268,7 @@ describe('hedgerowStateStorage', () => {
     await expect.poll(() => shown).toBe(1);
     shown = { map: new Map([[1, 2]]) };
     await expect(states.setItem('a', shown)).rejects.toMatchObject({
-      ...ofKind('invalid-argument'),
-      detail: 'value',
+      ...ofKind('invalid-argument/value'),
     });
     await expect.poll(() => shown).toBe(1);
     stop();

@@ -128,8 +128,7 @@ test('onConflict must not return a row with another key', async () => {
   const source = fromDexie<Issue>({ database: name, table: 'issues' });
   const fails = importFrom(source, db.issues, { onConflict: () => issueOf(7) });
   await expect(fails).rejects.toMatchObject({
-    ...ofKind('invalid-argument'),
-    detail: 'key',
+    ...ofKind('invalid-argument/key'),
     key: 'issues/i000001',
   });
   expect(await db.issues.toArray()).toEqual([{ ...issueOf(1), title: 'mine' }]);

@@ -18,7 +18,7 @@ it('calls of namespaces reach the store, also on a branch', async () => {
     return tx.issues.count();
   });
   expect(value).toBe(1);
-  expect((await history.diff(before, after).toArray()).map(({ op }) => op)).toEqual(['add']);
+  expect((await history.diff(before, after).toArray()).map(({ op }) => op)).toEqual(['insert']);
   const draft = await branches.open('draft');
   await draft.issues.put({ id: '2' });
   expect(await draft.branches.current).toBe('draft');

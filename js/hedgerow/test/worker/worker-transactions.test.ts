@@ -97,8 +97,7 @@ describe('a transaction', () => {
     });
     expect(await remote.issues.update('none', update)).toBeUndefined();
     await expect(remote.issues.update('a', (one) => ({ ...one, id: 'b' }))).rejects.toMatchObject({
-      ...ofKind('invalid-argument'),
-      detail: 'value',
+      ...ofKind('invalid-argument/value'),
     });
     const made = await remote.history.commit(
       async (tx) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
 import { watched } from '../../support/doubles/watched-storage.js';
-import { ofKind } from '../../support/error-kind.js';
+import { kindOf, ofKind } from '../../support/error-kind.js';
 import { all, type Entry, expectSame } from '../../support/models/store-model.js';
 
 function rows(count: number, round = 0): Entry[] {
@@ -211,7 +211,7 @@ describe('a branch', () => {
     const db = await open('test', { storage: memory() });
     await db.put('a', 1);
     const codes = async (...calls: (() => Promise<unknown>)[]) =>
-      Promise.all(calls.map(async (call) => ((await caught(call())) as { code: string }).code));
+      Promise.all(calls.map(async (call) => kindOf(await caught(call()))));
     expect(
       await codes(
         () => db.branches.switchTo('none'),

@@ -101,7 +101,7 @@ describe('changesSinceFork', () => {
     const draft = await db.branches.open('draft');
     const inner = await draft.branches.open('inner');
     const none = failure('invalid-argument', {
-      message: expect.stringContaining('changesSinceFork: main'),
+      message: expect.stringContaining('sinceFork: main'),
     } as never);
     await expect(db.history.sinceFork().toArray()).rejects.toMatchObject(none);
     await expect(inner.history.sinceFork({ index: 'x' } as never).toArray()).rejects.toMatchObject(

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EntryPosition, SecondaryKey } from '../../../src/core/indexes/index-entries.js';
 import type { IndexOrderOptions, OrderOptions } from '../../../src/engine/read/rank-options.js';
 import { memory, open, type Snapshot, type Store, type Transaction } from '../../../src/index.js';
+import { ofKind } from '../../support/error-kind.js';
 import { type IndexedEntry, rankOf } from '../../support/models/index-model.js';
 import {
   choosePalette,
@@ -291,8 +292,8 @@ describe('bad arguments', () => {
     const snapshot = db.snapshot();
     await db.transaction(async (tx) => {
       for (const read of [db, snapshot, tx] as Reads[]) {
-        const refused = async (call: () => Promise<unknown>, code = 'invalid-argument') =>
-          expect(call, String(code)).rejects.toMatchObject({ name: 'HedgerowError', code });
+        const refused = async (call: () => Promise<unknown>, kind = 'invalid-argument') =>
+          expect(call, kind).rejects.toMatchObject({ name: 'HedgerowError', ...ofKind(kind) });
         for (const n of [...NO_NUMBERS, undefined, {}, Symbol('n')]) {
           await refused(() => read.at(n as number));
           await refused(() => read.at(n as number, { index: 's' }));

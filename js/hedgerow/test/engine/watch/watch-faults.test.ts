@@ -172,7 +172,7 @@ describe('changes since a root', () => {
     await db.put('n', 1);
     expect((await changes.toArray()).map(({ op, key }) => [op, key])).toEqual([
       ['change', 'k000005'],
-      ['del', 'k000007'],
+      ['delete', 'k000007'],
       ['add', 'n'],
     ]);
     expect(await db.history.since(db.root).toArray()).toEqual([]);
@@ -181,7 +181,7 @@ describe('changes since a root', () => {
     ]);
     const all: string[] = [];
     for await (const { op, key } of db.history.since(empty)) {
-      expect(op).toBe('add');
+      expect(op).toBe('insert');
       all.push(key);
     }
     expectSame(all, await db.scan().keys().toArray());

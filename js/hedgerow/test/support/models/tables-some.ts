@@ -43,7 +43,7 @@ export interface LooseQuery extends AsyncIterable<Row> {
   watch(callback: (changes: readonly Change[]) => void, options?: object): () => void;
 }
 export interface Change {
-  op: 'insert' | 'update' | 'del';
+  op: 'insert' | 'update' | 'delete';
   key: unknown;
   oldValue?: Row;
   newValue?: Row;

@@ -73,9 +73,9 @@ it('all changes of a branch are one call, and the next merge has the later chang
     {
       name: 'takeDraft',
       args: [
-        { op: 'change', key: 'a', oldValue: { n: 1 }, newValue: { n: 10 } },
-        { op: 'del', key: 'b', oldValue: { n: 2 } },
-        { op: 'add', key: 'c', newValue: { n: 3 } },
+        { op: 'update', key: 'a', oldValue: { n: 1 }, newValue: { n: 10 } },
+        { op: 'delete', key: 'b', oldValue: { n: 2 } },
+        { op: 'insert', key: 'c', newValue: { n: 3 } },
       ],
     },
   ]);
@@ -130,7 +130,7 @@ it('a merge that the server has overtaken is reported with all changes, also aft
   server.set([['a', { n: 100 }]]);
   await app.pull();
   expect(rejected).toMatchObject([
-    { name: 'takeDraft', args: [{ op: 'change', key: 'a', newValue: { n: 10 } }] },
+    { name: 'takeDraft', args: [{ op: 'update', key: 'a', newValue: { n: 10 } }] },
   ]);
   expect(await db.get('a')).toEqual({ n: 100 });
   await sync();

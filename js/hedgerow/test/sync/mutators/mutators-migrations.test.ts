@@ -120,8 +120,7 @@ describe('rows of a server of version 1, in a table of version 2', () => {
     expect(await db.tasks.where({ state: 'open' }).count({ wait: false })).toBe(ROWS / 3);
     const cause = await db.tasks.get(bad.id).catch((error: HedgerowError) => error);
     expect(cause).toMatchObject({
-      ...ofKind('invalid-argument'),
-      detail: 'value',
+      ...ofKind('invalid-argument/value'),
       table: 'tasks',
       key: bad.id,
     });

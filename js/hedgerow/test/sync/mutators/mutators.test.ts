@@ -58,13 +58,13 @@ it('a replay is one commit: watchers hear only its final changes', async () => {
   await app.pull();
   await expect
     .poll(() => heard)
-    .toEqual([[{ op: 'change', key: 'count', oldValue: 1, newValue: 101 }]]);
+    .toEqual([[{ op: 'update', key: 'count', oldValue: 1, newValue: 101 }]]);
   await app.push();
   await app.pull();
   await app.mutate.openIssue({ id: '2', title: 'unrelated' });
   await expect.poll(() => heard).toHaveLength(2);
   const newValue = { title: 'unrelated', isClosed: false };
-  expect(heard[1]).toEqual([{ op: 'add', key: 'issue/2', newValue }]);
+  expect(heard[1]).toEqual([{ op: 'insert', key: 'issue/2', newValue }]);
   stop();
   expect(server.rows).toMatchObject({ count: 101 });
 });

@@ -168,8 +168,7 @@ describe('an answer of a pull', () => {
       const { db, link } = await bound({ pull: () => ({ cookie: 1, patch }) });
       const error = await caught(link.pull());
       expect(error).toMatchObject({
-        ...ofKind('invalid-argument'),
-        detail: 'value',
+        ...ofKind('invalid-argument/value'),
         pointer: '/patch/0/value/n',
       });
       expect(await db.get('a')).toBeUndefined();
