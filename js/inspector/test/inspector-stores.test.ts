@@ -180,9 +180,9 @@ describe('the report on a store', () => {
     const compared = await compareRoots(session.db, fork, session.db.root);
     expect(compared).toMatchObject({ added: 2, changed: 1, deleted: 1, isDone: true });
     expect(compared.changes.map(({ op, key }) => [op, key])).toEqual([
-      ['change', keyOf(1)],
-      ['del', keyOf(2)],
-      ['add', 'later'],
+      ['update', keyOf(1)],
+      ['delete', keyOf(2)],
+      ['insert', 'later'],
       ['add', 'new'],
     ]);
     const some = await compareRoots(session.db, EMPTY_ROOT, fork, { prefix: 'issue/', limit: 10 });

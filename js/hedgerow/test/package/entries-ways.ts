@@ -140,6 +140,7 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     memory: plain(),
     preload: plain(),
     missingFeatures: plain(),
+    rowType: plain(),
     table: plain({ key: 'id', indexes: { byN: ['n'] } }),
     file: plain(new Blob(['x'])),
     StoredFile: {
@@ -206,8 +207,6 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
       members: REMOTE,
     },
     memoryRemote: { args: () => [{ now: Date.now }], members: REMOTE },
-    hashedName: plain('p', new Uint8Array(2)),
-    headName: plain('main'),
     parseName: plain('h/main'),
     probeRemote: { args: ({ remote }) => [remote, {}], isKept: () => true },
     serverPokes: plain('http://localhost/', { token: 'x' }),

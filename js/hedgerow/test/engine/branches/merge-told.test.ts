@@ -108,19 +108,19 @@ describe('the list of branches', () => {
       return changes.map(({ op, key }) => `${op} ${key}`);
     };
     // Without the later changes of the main branch.
-    expect(await review('draft/ü%')).toEqual(['change b']);
-    expect(await review('child')).toEqual(['add c']);
+    expect(await review('draft/ü%')).toEqual(['update b']);
+    expect(await review('child')).toEqual(['insert c']);
     // The base stays during later writes and collections.
     await db.putMany(Array.from({ length: 3000 }, (_, at): Entry => [`n${at}`, 'x'.repeat(99)]));
     await db.clear();
     await db.health.compact();
-    expect(await review('draft/ü%')).toEqual(['change b']);
+    expect(await review('draft/ü%')).toEqual(['update b']);
     // After a merge, only the changes since the merge.
     await db.branches.merge('draft/ü%', { onConflict: ({ theirs }) => theirs });
     expect((await of('draft/ü%'))?.base).toBe(draft.root);
     expect(await review('draft/ü%')).toEqual([]);
     await draft.put('later', 1);
-    expect(await review('draft/ü%')).toEqual(['add later']);
+    expect(await review('draft/ü%')).toEqual(['insert later']);
     await db.close();
     // Also after the store is opened again. A branch whose parent was deleted has no parent and base.
     const again = await open('test', { storage });

@@ -171,9 +171,9 @@ describe('changes since a root', () => {
     const changes = db.history.since(root);
     await db.put('n', 1);
     expect((await changes.toArray()).map(({ op, key }) => [op, key])).toEqual([
-      ['change', 'k000005'],
+      ['update', 'k000005'],
       ['delete', 'k000007'],
-      ['add', 'n'],
+      ['insert', 'n'],
     ]);
     expect(await db.history.since(db.root).toArray()).toEqual([]);
     expect(await db.history.since(root, { prefix: 'n' }).toArray()).toEqual([

@@ -123,10 +123,10 @@ it('changes come in the order of secondary keys, then of keys', async () => {
   await until(() => told.length === 1);
   const told0 = told[0]?.map(({ op, key, secondary }) => [op, secondary, key]);
   expect(told0).toEqual([
-    ['add', 'b', 'k1'],
-    ['add', 'b', 'k2'],
-    ['add', '\uff5e', 'k2'],
-    ['add', '\u{1f600}', 'k1'],
+    ['insert', 'b', 'k1'],
+    ['insert', 'b', 'k2'],
+    ['insert', '\uff5e', 'k2'],
+    ['insert', '\u{1f600}', 'k1'],
   ]);
   await db.put('k1', { tags: ['b', 'a'] });
   await until(() => told.length === 2);

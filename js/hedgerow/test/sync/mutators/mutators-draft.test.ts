@@ -109,7 +109,7 @@ it('a conflict merges no change, and can be resolved in the draft', async () => 
   await expect(app.mergeDraft('draft', { as: 'takeDraft' })).rejects.toThrow('conflict: a');
   expect(app.calls()).toEqual([]);
   expect(await rowsOf(db)).toEqual({ a: { n: 100 }, b: { n: 2 } });
-  expect(await keysIn(draft)).toEqual(['change a', 'add c']);
+  expect(await keysIn(draft)).toEqual(['update a', 'insert c']);
   await draft.branches.merge('main', {
     onConflict: ({ ours, theirs }) => ({ ...(ours as object), ...(theirs as object) }),
   });
@@ -148,7 +148,7 @@ it('edits of the draft during a merge stay for the next merge', async () => {
   expect(await app.mergeDraft('draft', { as: 'takeDraft' })).toBe(1);
   waits.before = async () => {};
   expect(await db.get('b')).toEqual({ n: 2 });
-  expect(await keysIn(draft)).toEqual(['change b']);
+  expect(await keysIn(draft)).toEqual(['update b']);
   expect(await app.mergeDraft('draft', { as: 'takeDraft' })).toBe(1);
   expect(await db.get('b')).toEqual({ n: 20 });
   await db.close();
@@ -198,7 +198,7 @@ it('wrong branches, mutators and values are refused, and change no row', async (
     );
   }
   expect(app.calls()).toEqual([]);
-  expect(await keysIn(draft)).toEqual(['add bytes']);
+  expect(await keysIn(draft)).toEqual(['insert bytes']);
   await db.close();
 });
 
