@@ -183,7 +183,7 @@ describe('the report on a store', () => {
       ['update', keyOf(1)],
       ['delete', keyOf(2)],
       ['insert', 'later'],
-      ['add', 'new'],
+      ['insert', 'new'],
     ]);
     const some = await compareRoots(session.db, EMPTY_ROOT, fork, { prefix: 'issue/', limit: 10 });
     expect([some.added, some.changes.length]).toEqual([ROWS, 10]);

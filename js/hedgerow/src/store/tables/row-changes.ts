@@ -22,10 +22,12 @@ export function forwardRowChanges(
   let isFirst = true;
   return (changes, at) => {
     const all: RowChange[] = [];
+    const faults: unknown[] = [];
     for (const change of isIndex ? joined(changes) : changes) {
-      const made = toRowChange(spec, change, wanted);
+      const made = toRowChange(spec, change, wanted, faults);
       if (made !== undefined) all.push(made);
     }
+    reportFaults(faults);
     // The first call of a watch with `initial` is made even if there are no rows.
     const isCalled = all.length > 0 || (isFirst && initial);
     isFirst = false;
@@ -33,14 +35,21 @@ export function forwardRowChanges(
   };
 }
 
-/** Returns what `make` returns, or `undefined` if it throws; passes the error to `failed`. */
-function unless<T>(make: () => T, failed?: (cause: unknown) => void): T | undefined {
+/** Returns what `make` returns, or `undefined` if it throws; adds the error to `faults`. */
+function unless<T>(make: () => T, faults?: unknown[]): T | undefined {
   try {
     return make();
   } catch (cause) {
-    failed?.(cause);
+    faults?.push(cause);
     return undefined;
   }
+}
+
+/** Reports the errors of the rows of one call as one: an old tab may see thousands of newer rows at once. */
+function reportFaults(faults: readonly unknown[]): void {
+  const [cause] = faults;
+  if (faults.length > 1) report(new Error(`${faults.length} rows cannot be read`, { cause }));
+  else if (cause !== undefined) report(cause);
 }
 
 /** Joins the changes of the index entries of a row to one change, at the present place of the row. */
@@ -79,6 +88,7 @@ function toRowChange(
   spec: Spec,
   change: Change,
   wanted: RowTest | undefined,
+  faults: unknown[],
 ): RowChange | undefined {
   const rowOf = (stored: unknown) => {
     if (wanted?.isStoredMatch(stored) === false) return undefined;
@@ -87,7 +97,7 @@ function toRowChange(
   };
   const oldValue = change.op === 'insert' ? undefined : unless(() => rowOf(change.oldValue));
   const newValue =
-    change.op === 'delete' ? undefined : unless(() => rowOf(change.newValue), report);
+    change.op === 'delete' ? undefined : unless(() => rowOf(change.newValue), faults);
   return changeOf(spec, oldValue, newValue);
 }
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { memory, open, rowType, type Store, table } from '../../../src/index.js';
 import type { StandardSchema } from '../../../src/store/tables/standard-schema.js';
 import { ofKind } from '../../support/error-kind.js';
-import { SOON } from '../../support/models/store-model.js';
+import { rowsIn, SOON } from '../../support/models/store-model.js';
 import {
   accessOf,
   columnOf,
@@ -145,9 +145,6 @@ async function checkAll(
   const before = sorted.filter((row) => compareRows(table, row, probe) < 0);
   expect(await place.rank(keyOf(table, probe))).toBe(before.length);
 }
-
-/** Returns the number of deleted rows, which in a transaction is the whole result. */
-const rowsIn = (deleted: unknown) => (deleted as { rows?: number }).rows ?? deleted;
 
 /** Changes a table and its model alike. `isWhole`: not in a transaction. */
 async function edit(

@@ -133,6 +133,20 @@ describe.each(Object.entries(KINDS))('a row %s', (name, { definition, bad, code 
     await expect.poll(() => [...keys].join()).toBe('a,z');
   });
 
+  it('is reported together with others of the same call', async () => {
+    const db = await store();
+    const reports: unknown[] = [];
+    vi.spyOn(console, 'error').mockImplementation((cause) => void reports.push(cause));
+    const keys: unknown[] = [];
+    db.t.watch((changes) => void keys.push(...changes.map(({ key }) => key)));
+    await db.putMany([
+      ...Array.from({ length: 50 }, (_, at): [string, unknown] => [`t/bad${at + 10}`, bad]),
+      ['t/z', { id: 'z', note: 'z' }],
+    ]);
+    await expect.poll(() => keys).toEqual(['z']);
+    expect(reports).toMatchObject([{ message: '50 rows cannot be read', cause: error }]);
+  });
+
   it('is left out of a live list, whose error names it', async () => {
     const db = await store();
     await db.putMany([

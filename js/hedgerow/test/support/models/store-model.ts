@@ -131,3 +131,6 @@ export const defined = <T extends object>(members: T) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [Name in keyof T]?: Exclude<T[Name], undefined>;
   };
+
+/** Returns the number of deleted rows, which in a transaction is the whole result. */
+export const rowsIn = (deleted: unknown) => (deleted as { rows?: number }).rows ?? deleted;
