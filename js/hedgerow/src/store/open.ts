@@ -156,10 +156,7 @@ function checkOpenOptions(given: OpenOptions): CheckedOptions {
   );
   const misplaced = Object.keys(ADVANCED_OPTIONS).find((name) => name in options);
   if (misplaced !== undefined) {
-    throw new HedgerowError(
-      'invalid-argument',
-      `open takes advanced: { ${misplaced} }`,
-    );
+    throw new HedgerowError('invalid-argument', `open takes advanced: { ${misplaced} }`);
   }
   return { ...options, ...optionsOf('open: advanced', advanced, ADVANCED_OPTIONS) };
 }

@@ -33,6 +33,7 @@ export {
   type PushRequest,
   type RejectedCall,
   type SentCall,
+  takeChanges,
 } from './mutators/index.js';
 export {
   type S3Request,

@@ -7,6 +7,7 @@ import type { Mutators } from './types.js';
 
 export type { MutatorConnection } from './mutator-connection.js';
 export type { MutatorOptions } from './mutator-options.js';
+export { takeChanges } from './take-changes.js';
 export type {
   Endpoint,
   Mutator,

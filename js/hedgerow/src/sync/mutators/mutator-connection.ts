@@ -28,6 +28,7 @@ import type {
   Undoable,
   UndoResult,
 } from './types.js';
+import { UndoList } from './undo-list.js';
 
 /** Times that a pull or a push begins again, since the server no longer knew this store, or another tab was first. */
 const MAX_TRIES = 20;
@@ -37,6 +38,7 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
   readonly #context: ServerContext;
   readonly #builder: IndexBuilder | undefined;
   readonly #calls: CallRunner;
+  readonly #undoList: UndoList;
   /** Calls the mutators: each runs at once on the rows that are here, and waits for the server in the queue. */
   readonly mutate: MutatorCalls<M>;
   /** Called when calls have come into the queue, in any tab. */
@@ -56,6 +58,10 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
     this.#context = context;
     this.#builder = builder;
     this.#calls = new CallRunner(context);
+    this.#undoList = new UndoList(
+      (done) => this.#calls.undo(done),
+      () => this.show(),
+    );
     const closeBuilder = () => {
       if (builder) void store.changes.note(builder.close());
     };
@@ -63,7 +69,8 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
     this.#mustReplay = queue.size > 0;
     const names = Object.keys(context.options.mutators);
     const calls = names.map(
-      (name) => [name, (args: unknown) => this.#calls.make(name, args)] as const,
+      (name) =>
+        [name, (args: unknown) => this.#undoList.add(this.#calls.make(name, args))] as const,
     );
     this.#knownID = queue.record.nextID;
     queue.head.onMoved(() => this.#follow());
@@ -76,11 +83,19 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
   }
 
   /**
-   * Makes the call that a mutator returned as `undo`, and resolves to its result. If that has an `undo`, too, this is
-   * the redo.
+   * Undoes the last call of this connection whose mutator returned an `undo`, by making the call that it names. With the
+   * result of a call, undoes that call. Resolves to the result of the call that it makes; to `undefined` if no call can
+   * be undone.
    */
-  undo<Done extends Undoable<M>>(done: Done): Promise<UndoResult<M, Done>> {
-    return this.#calls.undo(done) as Promise<UndoResult<M, Done>>;
+  undo(): Promise<unknown>;
+  undo<Done extends Undoable<M>>(done: Done): Promise<UndoResult<M, Done>>;
+  undo(...done: [Undoable<M>?]): Promise<unknown> {
+    return done.length === 0 ? this.#undoList.undoLast() : this.#undoList.undo(done[0]);
+  }
+
+  /** Makes the last call again that `undo()` has undone. Resolves as that does. */
+  redo(): Promise<unknown> {
+    return this.#undoList.redoLast();
   }
 
   /**
@@ -92,9 +107,8 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
     branch: string,
     options: { readonly as: Name },
   ): Promise<Awaited<ReturnType<M[Name]>> | undefined> {
-    return mergeDraft(this.#context, this.#calls, branch, options) as Promise<
-      Awaited<ReturnType<M[Name]>> | undefined
-    >;
+    const merging = mergeDraft(this.#context, this.#calls, branch, options);
+    return this.#undoList.add(merging) as Promise<Awaited<ReturnType<M[Name]>> | undefined>;
   }
 
   /** Lists the calls of all tabs that the server has not acknowledged, in their order. */
@@ -163,10 +177,12 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
     };
   }
 
-  protected describeState(): Pick<MutatorState, 'isFilled' | 'isPending' | 'pendingCalls'> {
+  protected describeState() {
     const { queue } = this.#context;
     const pendingCalls = queue.size;
-    return { isFilled: queue.record.isFilled, isPending: pendingCalls > 0, pendingCalls };
+    const { isFilled } = queue.record;
+    const { canUndo, canRedo } = this.#undoList;
+    return { isFilled, isPending: pendingCalls > 0, pendingCalls, canUndo, canRedo };
   }
 
   /**

@@ -98,6 +98,9 @@ export interface ServerReset {
 export interface MutatorState extends ConnectionState {
   /** Calls that the server has not acknowledged, also without a loop. */
   readonly pendingCalls: number;
+  /** Whether `undo()` and `redo()` have a call to make. */
+  readonly canUndo: boolean;
+  readonly canRedo: boolean;
 }
 
 /** The result of a pull. */

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { ByteSource } from '../../../src/base/byte-source.js';
-import type { PutManyOptions } from '../../../src/engine/write/put-many.js';
+import type { PutManyOptions } from '../../../src/engine/write/bulk-options.js';
 import { memory, open } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';
 import { all, type Entry, SOON } from '../../support/models/store-model.js';

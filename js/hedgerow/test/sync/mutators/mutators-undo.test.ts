@@ -182,6 +182,63 @@ it('undo accepts exactly one call of a mutator', async () => {
   await close();
 });
 
+it('undo and redo without a call go through the calls of this device, back and forth', async () => {
+  const { one, other, close } = await setting();
+  const { app, db } = one;
+  const titleOf = async () => (await db.get<Issue>('issue/1'))?.status;
+  const can = () => [app.state.canUndo, app.state.canRedo];
+  let changes = 0;
+  app.subscribe(() => {
+    changes += 1;
+  });
+  expect([await app.undo(), await app.redo(), can()]).toEqual([
+    undefined,
+    undefined,
+    [false, false],
+  ]);
+  await app.mutate.move({ id: '1', from: 'open', to: 'begun' });
+  // It cannot be undone, and is left out.
+  await app.mutate.rename({ id: '1', title: 'Old gate' });
+  await app.mutate.move({ id: '1', from: 'begun', to: 'closed' });
+  expect(can()).toEqual([true, false]);
+  expect(changes).toBeGreaterThan(0);
+  expect(await app.undo()).toMatchObject({ undo: { move: { from: 'begun', to: 'closed' } } });
+  expect([await titleOf(), can()]).toEqual(['begun', [true, true]]);
+  await app.undo();
+  expect([await titleOf(), can()]).toEqual(['open', [false, true]]);
+  await app.redo();
+  await app.redo();
+  expect([await titleOf(), can()]).toEqual(['closed', [true, false]]);
+  await app.undo();
+  // A new call ends what could be made again.
+  const last = await app.mutate.move({ id: '1', from: 'begun', to: 'open' });
+  expect([await app.redo(), can()]).toEqual([undefined, [true, false]]);
+  // A call that is undone by its result leaves the list.
+  await app.undo(last);
+  await app.undo();
+  expect([await titleOf(), can()]).toEqual(['open', [false, true]]);
+  expect(other.app.state).toMatchObject({ canUndo: false, canRedo: false });
+  await close();
+});
+
+it('a call whose undo is refused leaves the list, and the call before it is next', async () => {
+  const { one, other, close } = await setting();
+  const { app, db } = one;
+  await app.mutate.create({ id: '2', title: 'Roof' });
+  await app.mutate.move({ id: '1', from: 'open', to: 'closed' });
+  await one.sync();
+  await other.sync();
+  await other.app.mutate.move({ id: '1', from: 'closed', to: 'archived' });
+  await other.sync();
+  await one.sync();
+  await expect(app.undo()).rejects.toThrow('changed since');
+  expect([app.state.canUndo, app.state.canRedo]).toEqual([true, false]);
+  await app.undo();
+  expect(await db.has('issue/2')).toBe(false);
+  expect(app.state.canUndo).toBe(false);
+  await close();
+});
+
 /** Only compiled. */
 export async function types(app: Awaited<ReturnType<typeof device>>['app']) {
   const removed = await app.mutate.remove({ id: '1' });
