@@ -71,7 +71,7 @@ export class ChangeBatch {
   }
 
   /** Returns the changes of the rows that fulfil a test: a row that begins to fulfil it is inserted. */
-  filtered(isWanted: (stored: unknown) => boolean): ChangeBatch {
+  filter(isWanted: (stored: unknown) => boolean): ChangeBatch {
     const changes = this.changes.flatMap((change): Change[] => {
       const [was, is] = [
         change.op !== 'insert' && isWanted(change.oldValue),

@@ -43,7 +43,7 @@ class RowFilter {
 
   /** Returns the changes of wanted rows; `undefined` if the range must be read again to know them. */
   changesIn(news: ChangeBatch): ChangeBatch | undefined {
-    const wanted = news.filtered(this.#test);
+    const wanted = news.filter(this.#test);
     return this.#filter.isRepeated && wanted.length > 0 ? undefined : wanted;
   }
 }

@@ -1,4 +1,4 @@
-/** Live queries whose conditions no index answers, and those of words: the rows of a naive filter, after each change. */
+/** Live queries of words, or with conditions that no index answers, show the rows of a naive filter after each change. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memory, open, rowType, table } from '../../src/index.js';
 import { live, liveCount } from '../../src/live/index.js';
@@ -105,7 +105,7 @@ describe('a live query with conditions that are tested', () => {
     await forSeeds(40, run);
   });
 
-  it('follows changes by their diff, and reads nothing for rows that it does not want', async () => {
+  it('follows changes by their diff, and does not read for rows that it does not want', async () => {
     const [db] = await twoHandles();
     const row = (id: string, owner: string, rank: number): Issue => {
       return { id, title: 'red gate', status: 'open', owner, rank };
@@ -177,7 +177,7 @@ describe('a live query with conditions that are tested', () => {
     expect(another.get().rows).toMatchObject([{ id: 'b' }]);
   });
 
-  it('takes no function, since it could not tell equal ones', async () => {
+  it('takes no function, since two functions cannot be compared', async () => {
     const [db] = await twoHandles();
     const odd = db.issues.all().filter((row) => row.rank % 2 === 1);
     expect(() => live(odd)).toThrow('live takes no filter()');

@@ -210,6 +210,10 @@ export const ENTRIES: Readonly<Record<string, Readonly<Record<string, Way>>>> = 
     parseName: plain('h/main'),
     probeRemote: { args: ({ remote }) => [remote, {}], isKept: () => true },
     serverPokes: plain('http://localhost/', { token: 'x' }),
+    takeChanges: {
+      args: ({ db }) => [db, []],
+      isKept: () => true,
+    },
     s3Remote: {
       args: () => [
         {

@@ -1,5 +1,7 @@
 /** The work of a mutator that takes the changes of a draft. */
+import { checkHas } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
+import { isList, isPlain } from '../../base/runtime-type-checks.js';
 import { sameValue } from '../../base/same-value.js';
 import type { Change } from '../../engine/read/decode-diff.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
@@ -13,6 +15,10 @@ export async function takeChanges(
   tx: Pick<Transaction, 'getMany' | 'put' | 'delete'>,
   changes: readonly Change[],
 ): Promise<Change[]> {
+  checkHas('takeChanges', tx, 'getMany put delete', 'a transaction');
+  if (!isList(changes) || !changes.every(isChange)) {
+    throw new HedgerowError('invalid-argument', 'takeChanges takes the changes of mergeDraft');
+  }
   const present = await tx.getMany(changes.map(({ key }) => key));
   const made = changes.filter((change, at) => {
     const { before, after } = sidesOf(change);
@@ -24,8 +30,11 @@ export async function takeChanges(
     if (change.op === 'delete') tx.delete(change.key);
     else tx.put(change.key, change.newValue);
   }
-  return made.map(reversed);
+  return made.map(reverse);
 }
+
+const isChange = (one: unknown): boolean =>
+  isPlain(one) && ['insert', 'update', 'delete'].includes((one as Change).op);
 
 function sidesOf(change: Change): { readonly before: unknown; readonly after: unknown } {
   return {
@@ -34,7 +43,7 @@ function sidesOf(change: Change): { readonly before: unknown; readonly after: un
   };
 }
 
-function reversed(change: Change): Change {
+function reverse(change: Change): Change {
   const { key } = change;
   if (change.op === 'insert') return { op: 'delete', key, oldValue: change.newValue };
   if (change.op === 'delete') return { op: 'insert', key, newValue: change.oldValue };

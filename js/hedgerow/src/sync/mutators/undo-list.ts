@@ -1,4 +1,4 @@
-/** The calls of this connection that can be undone, and those that can be made again. */
+/** Lists of the calls that this connection can undo, and can make again. */
 import { memberOf } from '../../base/runtime-type-checks.js';
 
 /** The most calls of a list: the oldest one leaves it. */

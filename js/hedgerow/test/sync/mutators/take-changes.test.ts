@@ -20,7 +20,7 @@ async function storeOf(rows: object) {
   return { db, take };
 }
 
-it('makes all changes, and returns those that undo them', async () => {
+it('makes all changes, and returns the changes that undo them', async () => {
   const before = { a: { n: 1, m: 2 }, b: 2, other: 1 };
   const { db, take } = await storeOf(before);
   const undo = await take(CHANGES);
