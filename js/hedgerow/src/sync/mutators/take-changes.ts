@@ -1,7 +1,7 @@
 /** The work of a mutator that takes the changes of a draft. */
 import { checkHas } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import { isList, isPlain } from '../../base/runtime-type-checks.js';
+import { hasCalls, isPlain } from '../../base/runtime-type-checks.js';
 import { sameValue } from '../../base/same-value.js';
 import type { Change } from '../../engine/read/decode-diff.js';
 import type { Transaction } from '../../engine/transaction/transaction.js';
@@ -16,7 +16,7 @@ export async function takeChanges(
   changes: readonly Change[],
 ): Promise<Change[]> {
   checkHas('takeChanges', tx, 'getMany put delete', 'a transaction');
-  if (!isList(changes) || !changes.every(isChange)) {
+  if (!hasCalls(changes, 'every filter map') || !changes.every(isChange)) {
     throw new HedgerowError('invalid-argument', 'takeChanges takes the changes of mergeDraft');
   }
   const present = await tx.getMany(changes.map(({ key }) => key));
