@@ -40,22 +40,29 @@ async function lock(query, space) {
   return Number(version);
 }
 
+/**
+ * Postgres has no U+0000, which keys of several members have between them: its place is taken by U+0001 twice, and the
+ * place of U+0001 by U+0001 and U+0002. Stored keys have the same order.
+ */
+const toStored = (key) => key.replaceAll('\x01', '\x01\x02').replaceAll('\0', '\x01\x01');
+const fromStored = (key) => key.replaceAll('\x01\x01', '\0').replaceAll('\x01\x02', '\x01');
+
 /** Makes the transaction of a mutator. `query` is for your own tables: its writes are in the same transaction. */
 function rowsOf(query, app, space, version) {
   const get = async (key) => {
     const sql = 'SELECT value FROM hedgerow_row WHERE space = $1 AND key = $2';
-    const [row] = await query(sql, [space, key]);
+    const [row] = await query(sql, [space, toStored(key)]);
     return row?.value == null ? undefined : JSON.parse(row.value);
   };
   const write = (key, value) =>
     query(
       `INSERT INTO hedgerow_row (space, key, value, version) VALUES ($1, $2, $3, $4)
        ON CONFLICT (space, key) DO UPDATE SET value = excluded.value, version = excluded.version`,
-      [space, key, value, version],
+      [space, toStored(key), value, version],
     );
   const set = async (key, value) => {
     const text = JSON.stringify(value);
-    const isKey = typeof key === 'string' && key.isWellFormed() && !key.includes('\0');
+    const isKey = typeof key === 'string' && key.isWellFormed();
     const bytes = isKey ? Buffer.byteLength(key) : 0;
     if (bytes < 1 || bytes > 1024 || text === undefined)
       throw new app.Rejected('no key or no JSON');
@@ -131,10 +138,12 @@ export async function push(database, app, space, body) {
   }
 }
 
-const operation = ({ key, value }) =>
-  value === null
-    ? JSON.stringify({ op: 'del', key })
-    : `{"op":"put","key":${JSON.stringify(key)},"value":${value}}`;
+const operation = ({ key, value }) => {
+  const text = JSON.stringify(fromStored(key));
+  return value === null
+    ? `{"op":"del","key":${text}}`
+    : `{"op":"put","key":${text},"value":${value}}`;
+};
 
 const isCookie = (cookie) =>
   Number.isSafeInteger(cookie?.order) && cookie.order >= 0 && typeof cookie.stamp === 'string';
