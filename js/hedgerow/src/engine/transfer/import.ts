@@ -10,6 +10,7 @@
 
 import { checkSignal, committing, until } from '../../base/abort-signal.js';
 import type { ByteSource } from '../../base/byte-source.js';
+import { sameBytes } from '../../base/bytes.js';
 import { notify } from '../../base/call-callback-safely.js';
 import { checkStoreName } from '../../base/check-options.js';
 import { HedgerowError, kindOfError } from '../../base/errors.js';
@@ -238,11 +239,13 @@ class Import {
     const roots = rootsOf(header.refs);
     const inspection = await Inspection.of(landing.own(), this.#sliceMs);
     for (const [nth, commitBytes] of roots.entries()) {
+      // A main branch without rows is no root.
+      const isMain = sameBytes(commitBytes, mainOf(header));
       const verification = await inspection.verify(commitBytes, {
         signal,
         checkIndexes,
         onProgress: ({ rows, fraction }) => {
-          if (nth === 0) this.#rows = rows;
+          if (isMain) this.#rows = rows;
           this.#tell(header, this.#bytes, (nth + fraction) / roots.length);
         },
       });
@@ -252,7 +255,7 @@ class Import {
         const what = kind === 'form' ? 'in the form that this library writes' : 'whole';
         throw new HedgerowError(errorKindOf(first), `the export is not ${what}`, { chunk });
       }
-      if (nth === 0) this.#rows = verification.rows;
+      if (isMain) this.#rows = verification.rows;
     }
     return holding(inspection.host, roots);
   }

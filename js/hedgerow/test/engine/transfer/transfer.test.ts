@@ -143,6 +143,26 @@ describe('a store that is exported and imported', () => {
     await expectCopy(db, storage);
   });
 
+  it('may have rows in a branch alone: the rows of the main branch are counted', async () => {
+    const db = await open('test', { storage: memory() });
+    await db.putMany([
+      ['a', 1],
+      ['b', 2],
+    ]);
+    const draft = await db.branches.open('draft');
+    await db.clear();
+    const copies = memory();
+    const rows: number[] = [];
+    const result = await importStore('copy', await exported(db, { branches: true }), {
+      storage: copies,
+      onProgress: (progress) => rows.push(progress.rows),
+    });
+    expect(result).toMatchObject({ root: db.root, rows: 0, branches: ['draft'] });
+    expect(new Set(rows)).toEqual(new Set([0]));
+    const copy = await open('copy', { storage: copies });
+    expect(await all(await copy.branches.open('draft'))).toEqual(await all(draft));
+  });
+
   it('may be a branch, which becomes the main branch of the copy', async () => {
     const db = await storeOf([['k', 1]]);
     const branch = await db.branches.open('side');
