@@ -159,8 +159,12 @@ for (const before of [0, 1000]) {
     const state = await stateOf(page);
     const stored = await page.evaluate(() => window.countRecords('torn', 'segments'));
     await page.evaluate(() => {
-      // 60 MB: storage has some of it long before the end.
-      void window.db.putMany(window.manyBytes(600));
+      // 60 MB, of which storage has some, and a source without an end: the load never commits.
+      const source = async function* () {
+        yield* window.manyBytes(600);
+        await new Promise(() => {});
+      };
+      void window.db.putMany(source());
     });
     await page.waitForFunction(
       async (stored) => (await window.countRecords('torn', 'segments')) > stored,
