@@ -123,8 +123,10 @@ test('indexes of two tabs are made while both write', { tag: '@core' }, async ({
     }, at),
   );
   await Promise.all(writing);
-  const count = await first.evaluate(() => window.db.count({ index: 'byLabel', equals: 'new' }));
-  expect(count).toBe(80);
+  // The last commits of the other tab arrive a moment later.
+  await expect
+    .poll(() => first.evaluate(() => window.db.count({ index: 'byLabel', equals: 'new' })))
+    .toBe(80);
   await second.evaluate(() => window.db.count({ index: 'byOpen' }));
   // Each sees the other's index.
   for (const tab of [first, second]) {
