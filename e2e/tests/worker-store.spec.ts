@@ -86,7 +86,7 @@ test('two pages share the store of a shared worker, and a closed one leaves no l
       const { pending = [] } = await navigator.locks.query();
       return pending.filter(({ name }) => name?.startsWith('hedgerow:worker:')).length;
     });
-  expect(await waits()).toBe(4);
+  await expect.poll(waits, SLOWLY).toBe(4);
   await other.close();
   await expect.poll(waits, SLOWLY).toBe(2);
   expect(await page.evaluate(() => window.remoteDb.issues.count())).toBe(ROWS);
