@@ -126,7 +126,8 @@ pub fn bomb(chunks: &mut Vec<Vec<u8>>, levels: u8) {
     }
 }
 
-/// Fails if `act` takes more than five seconds. WebAssembly has no threads: there the whole run has a limit.
+/// Fails if `act` takes more than a minute: work that ends takes milliseconds, also where a machine is slow or stops
+/// for seconds. WebAssembly has no threads: there the whole run has a limit.
 pub fn in_time(act: impl FnOnce() + Send + 'static) {
     if cfg!(target_arch = "wasm32") {
         return act();
@@ -136,7 +137,7 @@ pub fn in_time(act: impl FnOnce() + Send + 'static) {
         act();
         let _ = done.send(());
     });
-    assert!(wait.recv_timeout(Duration::from_secs(5)).is_ok(), "no end in sight");
+    assert!(wait.recv_timeout(Duration::from_secs(60)).is_ok(), "no end in sight");
 }
 
 /// Makes a tree whose keys ascend in each node, but not from one to the next: two leaves under
