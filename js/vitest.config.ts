@@ -27,7 +27,7 @@ export default defineConfig({
     // The one limit of all tests: it finds what hangs, and no machine is too slow for it. A search through `SEEDS` has none.
     testTimeout: process.env.SEEDS ? 0 : 600_000,
     hookTimeout: 600_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 120_000 } },
     // They have builds for servers and for browsers: which one depends on the environment of the test.
     server: { deps: { inline: [/\/(solid-js|svelte|esm-env)\//] } },
   },

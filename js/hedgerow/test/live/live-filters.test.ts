@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memory, open, rowType, table } from '../../src/index.js';
 import { live, liveCount } from '../../src/live/index.js';
+import { SOON } from '../support/models/store-model.js';
 import { forSeeds } from '../support/property.js';
 import type { Random } from '../support/random.js';
 import { rest, until } from '../support/watching.js';
@@ -90,8 +91,8 @@ async function run(from: Random): Promise<void> {
     for (const [at, query] of queries.entries()) {
       const rows = await query.toArray();
       const all = await query.offset(0).limit(1000).count();
-      await expect.poll(() => lists[at]?.get().rows, { timeout: 20_000 }).toEqual(rows);
-      await expect.poll(() => counts[at]?.get().count, { timeout: 20_000 }).toBe(all);
+      await expect.poll(() => lists[at]?.get().rows, SOON).toEqual(rows);
+      await expect.poll(() => counts[at]?.get().count, SOON).toBe(all);
     }
   }
   expect(calls).toBeGreaterThan(0);

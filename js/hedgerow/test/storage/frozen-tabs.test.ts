@@ -1,21 +1,12 @@
 /** A tab is suspended at any point: the others continue within a limit, and it is right when it continues. */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { memory, open, type Store } from '../../src/index.js';
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../../src/index.js';
 import { all, type Entry, expectSame, failure } from '../support/models/store-model.js';
 import { noise } from '../support/noise.js';
 import { isDeep } from '../support/property.js';
 import { Browser, breathe, pass, settled, type Tab } from '../support/worlds/tabs-world.js';
 
 const INDEXES = { byTag: { path: '/tag' } };
-
-// The first store compiles the core, and the first verification its later part. That takes real time, which the tabs
-// would take for a wait.
-beforeAll(async () => {
-  const db = await open('compiled', { storage: memory() });
-  await db.put('a', 1);
-  await db.health.verify();
-  await db.close();
-});
 
 function rows(count: number, round: number): Entry[] {
   return Array.from(

@@ -1,9 +1,9 @@
 /** The collector finds every pin, with any calls at the same time. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Locks } from '../../src/base/locks.js';
 import { parseRoot } from '../../src/base/root-hash.js';
 import { Inspection } from '../../src/engine/verify/verify-commit.js';
-import { memory, open, type Store } from '../../src/index.js';
+import { memory, type Store } from '../../src/index.js';
 import { Pins } from '../../src/storage/tabs/pins.js';
 import { type Entry, expectSame, failure } from '../support/models/store-model.js';
 import { isDeep } from '../support/property.js';
@@ -11,15 +11,6 @@ import { random } from '../support/random.js';
 import { Browser, breathe, pass, settled } from '../support/worlds/tabs-world.js';
 
 const rowsByRound = new Map<string, Entry[]>();
-
-// The first store compiles the core, and the first verification its later part. That takes real time, which the tabs
-// would take for a wait.
-beforeAll(async () => {
-  const db = await open('compiled', { storage: memory() });
-  await db.put('a', 1);
-  await db.health.verify();
-  await db.close();
-});
 
 /** Returns rows that several tests share: random text takes longer than to store it. */
 function rows(count: number, round: number): Entry[] {

@@ -3,24 +3,15 @@
  * misses a row. `SEEDS=200` for more, `SEED=n` for one.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseRoot } from '../../src/base/root-hash.js';
 import { Inspection } from '../../src/engine/verify/verify-commit.js';
-import { HedgerowError, memory, open, type Snapshot, type Store } from '../../src/index.js';
+import { HedgerowError, type Snapshot, type Store } from '../../src/index.js';
 import { kindOf } from '../support/error-kind.js';
 import { type Entry, expectSame, sorted } from '../support/models/store-model.js';
 import { forSeeds, hasAllSeeds } from '../support/property.js';
 import type { Random } from '../support/random.js';
 import { Browser, breathe, pass, type Tab } from '../support/worlds/tabs-world.js';
-
-// The first store compiles the core, and the first verification its later part. That takes real time, which the tabs
-// would take for a wait.
-beforeAll(async () => {
-  const db = await open('compiled', { storage: memory() });
-  await db.put('a', 1);
-  await db.health.verify();
-  await db.close();
-});
 
 const SEEDS = 12;
 const TABS = 3;

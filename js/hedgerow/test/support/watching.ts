@@ -78,7 +78,7 @@ export class Copy {
 
 /** Waits until a condition holds. */
 export async function until(isTrue: () => boolean): Promise<void> {
-  await vi.waitUntil(isTrue, { timeout: 20_000, interval: 1 });
+  await vi.waitUntil(isTrue, { timeout: 120_000, interval: 1 });
 }
 
 /** Lets all work in progress continue for some turns. */

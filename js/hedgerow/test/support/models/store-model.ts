@@ -47,7 +47,7 @@ export async function storeOf(entries: readonly (readonly [string, unknown])[] =
 }
 
 /** Options of `expect.poll` for other handles, which hear of a commit a moment later. */
-export const SOON = { interval: 2, timeout: 20_000 };
+export const SOON = { interval: 2, timeout: 120_000 };
 
 /** Returns all entries of a store. */
 export function all(db: Store): Promise<Entry[]> {
@@ -100,7 +100,7 @@ export async function refuses(
 }
 
 /** Milliseconds after which a call counts as hung: far more than it takes, since the machine may be busy. */
-const HUNG_MS = 20_000;
+const HUNG_MS = 120_000;
 
 /** Settles with a call; rejects if it takes longer than `ms`. */
 export async function within<T>(call: Promise<T>, ms = HUNG_MS): Promise<T> {

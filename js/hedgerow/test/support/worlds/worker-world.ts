@@ -52,7 +52,7 @@ export function world<T extends Tables = Record<never, never>>(
 
 /** Waits until a condition holds. */
 export async function until(isSo: () => unknown, what = 'it'): Promise<void> {
-  const endMs = performance.now() + 20_000;
+  const endMs = performance.now() + 120_000;
   while (!(await isSo())) {
     if (performance.now() > endMs) throw new Error(`${what} does not come`);
     await new Promise((resolve) => setTimeout(resolve, 1));
