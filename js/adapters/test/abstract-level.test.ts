@@ -95,7 +95,11 @@ test('a batch is one commit', async () => {
   // With a commit between the two, the diff would begin at that commit.
   const done = await db.history.commit((tx) => tx.put('d', 1));
   const changes = await db.history.diff(before, done.before).toArray();
-  expect(changes.map(({ op, key }) => `${op} ${key}`)).toEqual(['insert a', 'delete b', 'insert c']);
+  expect(changes.map(({ op, key }) => `${op} ${key}`)).toEqual([
+    'insert a',
+    'delete b',
+    'insert c',
+  ]);
   const refused = level.batch([
     { type: 'put', key: 'e', value: '1' },
     { type: 'put', key: 'x'.repeat(2000), value: '2' },

@@ -1,9 +1,10 @@
 /** The inspector reads stores, and changes them only by edits. */
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EMPTY_ROOT } from '../../hedgerow/src/base/root-hash.js';
 import { clone, importStore, memory, open, type Storage } from '../../hedgerow/src/index.js';
 import { bucket } from '../../hedgerow/src/sync/link/bucket.js';
 import { memoryRemote } from '../../hedgerow/src/sync/remote/index.js';
+import { collectOnDemand } from '../../hedgerow/test/support/collect-on-demand.js';
 import { watched } from '../../hedgerow/test/support/doubles/watched-storage.js';
 import { all, failure, SOON } from '../../hedgerow/test/support/models/store-model.js';
 import { random } from '../../hedgerow/test/support/random.js';
@@ -198,11 +199,8 @@ describe('the report on a store', () => {
   });
 
   it('counts the live data of each segment as the core does', async () => {
-    // Keeps a collection from starting by itself between the two counts.
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
+    // Another collection could come between the two counts.
+    collectOnDemand();
     const { storage, db, draft } = await made();
     await draft.close();
     await db.branches.delete('draft');

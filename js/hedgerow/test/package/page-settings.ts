@@ -27,7 +27,7 @@ export interface Setting extends RunOptions {
 }
 
 /** The longest wait of a server for a request. */
-const PATIENCE = { timeout: 20_000 };
+const PATIENCE = { timeout: 120_000 };
 
 const nothing = () => {};
 const element = () => ({}) as Record<string, unknown>;

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { HedgerowError, memory, open } from '../../src/index.js';
 import { idb } from '../../src/storage/idb/idb.js';
 import type { SegmentStore, Storage } from '../../src/storage/segment-store.js';
+import { collectOnDemand } from '../support/collect-on-demand.js';
 import { HostileEngine } from '../support/doubles/hostile-idb/engine.js';
 import { install } from '../support/doubles/hostile-idb/install.js';
 import { watched } from '../support/doubles/watched-storage.js';
@@ -129,11 +130,7 @@ function limited() {
 }
 
 it('a deletion that finds no room is made after dead values are deleted', async () => {
-  // Keeps a collection from starting by itself.
-  vi.useFakeTimers({ toFake: ['setTimeout'] });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
+  collectOnDemand();
   const { storage, limit, bytes } = limited();
   const db = await open('test', { storage });
   const from = random(3);

@@ -1,6 +1,7 @@
 /** A collection frees the space of dead chunks, and never deletes a chunk in use. */
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Change, memory, open } from '../../../src/index.js';
+import { collectOnDemand } from '../../support/collect-on-demand.js';
 import { rows, settled, storedBytes } from '../../support/collected-rows.js';
 import { faulty } from '../../support/doubles/faulty-storage.js';
 import { watched } from '../../support/doubles/watched-storage.js';
@@ -10,11 +11,7 @@ import { random } from '../../support/random.js';
 
 describe('a collection', () => {
   it('frees the space of overwritten rows, as stats shows', async () => {
-    // Keeps a collection from starting by itself.
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
+    collectOnDemand();
     const storage = watched(memory());
     const db = await open('test', { storage });
     for (let round = 0; round < 4; round++) await db.putMany(rows(isDeep ? 8000 : 3000, round));
@@ -80,11 +77,8 @@ describe('a collection', () => {
   });
 
   it('deletes the segments of a load that failed', async () => {
-    // Keeps a collection from starting by itself: its writes would count as writes of the load.
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
+    // The writes of another collection would count as writes of the load.
+    collectOnDemand();
     const inner = watched(memory());
     const storage = faulty(inner);
     const db = await open('test', { storage });

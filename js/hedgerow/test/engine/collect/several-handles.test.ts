@@ -1,6 +1,7 @@
 /** Several handles of a store collect, one at a time, and each finds its rows. */
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memory, open, type Store } from '../../../src/index.js';
+import { collectOnDemand } from '../../support/collect-on-demand.js';
 import { rows, settled, storedBytes } from '../../support/collected-rows.js';
 import { watched } from '../../support/doubles/watched-storage.js';
 import {
@@ -30,11 +31,8 @@ describe('among several handles', () => {
   });
 
   it('a scan in one handle returns its rows to the end, while another handle rewrites and collects', async () => {
-    // Keeps a collection from starting by itself: it could delete the commits first.
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
+    // Another collection could delete the commits first.
+    collectOnDemand();
     const count = isDeep ? 20_000 : 6000;
     const storage = watched(memory());
     const collector = await open('test', { storage });

@@ -1,8 +1,9 @@
 /** The sizes of levels, unpacked and stored, equal a walk over the chunks in storage. */
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Chunk, chunkOf } from '../../../../inspector/src/model/chunk-parser.js';
 import type { LevelStats } from '../../../src/engine/read/store-stats.js';
 import { memory, open } from '../../../src/index.js';
+import { collectOnDemand } from '../../support/collect-on-demand.js';
 import { type WatchedStorage, watched } from '../../support/doubles/watched-storage.js';
 import type { Entry } from '../../support/models/store-model.js';
 import { noise } from '../../support/noise.js';
@@ -104,11 +105,8 @@ describe('the levels in stats()', () => {
   });
 
   it('are all live bytes, together with the commit, the indexes and the large values', async () => {
-    // Keeps a collection from starting by itself: the replaced chunks stay.
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
+    // The replaced chunks stay.
+    collectOnDemand();
     const storage = watched(memory());
     const indexes = { byN: { path: '/n' }, byText: { path: ['/n', '/text'] } };
     const db = await open('test', { storage, indexes });

@@ -1,7 +1,8 @@
 /** Export and import of a store: the copy has the same rows, branches and root. */
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ImportProgress } from '../../../src/engine/transfer/import-options.js';
 import { importStore, memory, open } from '../../../src/index.js';
+import { collectOnDemand } from '../../support/collect-on-demand.js';
 import { watched } from '../../support/doubles/watched-storage.js';
 import { all, type Entry, expectSame, failure, storeOf } from '../../support/models/store-model.js';
 import { forSeeds } from '../../support/property.js';
@@ -196,11 +197,8 @@ describe('a store that is exported and imported', () => {
 
 describe('an export', () => {
   it('has the head at its call, during later writes and collections', async () => {
-    // Keeps a collection from starting by itself: it could move the segments first.
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
+    // Another collection could move the segments first.
+    collectOnDemand();
     const from = random(5);
     const storage = watched(memory());
     const db = await open('source', { storage });

@@ -1,6 +1,7 @@
 /** A verification during endless writes. */
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { memory, open, type Storage, type Store } from '../../../src/index.js';
+import { collectOnDemand } from '../../support/collect-on-demand.js';
 import { partlyNoise } from '../../support/noise.js';
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -36,11 +37,8 @@ it('a verification finds a head, though the ref moves at every read of its histo
 });
 
 it('a verification reports no fault for a segment that a collection wrote in the meantime', async () => {
-  // Keeps a collection from starting by itself: it could move the segments first.
-  vi.useFakeTimers({ toFake: ['setTimeout'] });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
+  // Another collection could move the segments first.
+  collectOnDemand();
   const inner = memory();
   let beforeRead: (() => Promise<unknown>) | undefined;
   const storage: Storage = {
