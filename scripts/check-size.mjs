@@ -47,7 +47,7 @@ const ROOMS = [
     name: 'tables',
     file: 'store/tables/define.ts',
     others: /^(\.\.\/)+(?!tables)[a-z]+\//,
-    budget: 11_000,
+    budget: 11_100,
     later: 9_000,
   },
   { name: 'live', file: 'live/index.ts', others: /^\.\.\//, budget: 5_800 },

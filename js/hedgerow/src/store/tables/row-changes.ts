@@ -48,8 +48,9 @@ function unless<T>(make: () => T, faults?: unknown[]): T | undefined {
 /** Reports the errors of the rows of one call as one: an old tab may see thousands of newer rows at once. */
 function reportFaults(faults: readonly unknown[]): void {
   const [cause] = faults;
-  if (faults.length > 1) report(new Error(`${faults.length} rows cannot be read`, { cause }));
-  else if (cause !== undefined) report(cause);
+  const { length } = faults;
+  if (length > 0)
+    report(length > 1 ? new Error(`${length} rows cannot be read`, { cause }) : cause);
 }
 
 /** Joins the changes of the index entries of a row to one change, at the present place of the row. */
