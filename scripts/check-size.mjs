@@ -22,7 +22,12 @@ const SLIM_BUDGET_BYTES = 162_900;
 const SLIM_SCRIPT_BUDGET_BYTES = 47_300;
 /** The entries that a page can load without a store. */
 const ENTRIES = [
-  { name: 'sum-proof', file: 'proofs.js', of: 'sumKey, verifySumProof, verifySumProofs', budget: 6_000 },
+  {
+    name: 'sum-proof',
+    file: 'proofs.js',
+    of: 'sumKey, verifySumProof, verifySumProofs',
+    budget: 6_000,
+  },
   // The only code of a page whose store is in a worker.
   { name: 'worker', file: 'worker/index.js', of: 'connect', budget: 10_300 },
   // All of it: a bundler keeps the transports and remotes that an app uses.

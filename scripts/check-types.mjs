@@ -1,11 +1,13 @@
 // `node scripts/check-types.mjs [--newest] [--sources]`: checks the types of the package as apps see them. Compiles
 // `js/hedgerow/test/types` with the oldest and the newest supported TypeScript (`--newest`: with that alone), and compares each
-// error with the expected one. Then compiles an app with many tables, whose types must stay cheap. With `--sources`
+// error with the expected one. Then compiles an app with many tables, whose types must stay cheap, and reads the types
+// that an editor shows for the first calls of an app, which must fit on a screen. With `--sources`
 // against the declarations of the current sources; otherwise against the declarations in `js/hedgerow/dist`.
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorsIn, expectedIn, faultsOf, withoutComments } from './lib/expected-errors.mjs';
+import { readHovers } from './lib/hovers.mjs';
 import { MANY, manyTables } from './lib/many-tables.mjs';
 import { CommandFailed, ROOT, run, runMain } from './lib/run.mjs';
 
@@ -16,6 +18,8 @@ const DECLARATIONS = join(ROOT, '.cache', 'declarations');
 const MANY_DIR = join(ROOT, '.cache', 'types-many');
 /** The limit of the app with many tables; twice its need. */
 const MAX_INSTANTIATIONS = 300_000;
+/** The limit of a type in an editor. */
+const MAX_HOVER_LINES = 16;
 const COMPILERS = [...(process.argv.includes('--newest') ? [] : ['typescript-5.4']), 'typescript'];
 
 /** Runs a compiler; returns its output, with errors or without. */
@@ -79,6 +83,15 @@ async function checkCost(compiler) {
   }
 }
 
+function checkHovers(paths) {
+  const lines = readHovers(TO, paths).map(({ call, text }) => [call, text.split('\n').length]);
+  console.log(
+    `types in an editor: ${lines.map(([call, count]) => `${call} ${count} lines`).join(', ')}`,
+  );
+  const long = lines.filter(([, count]) => count > MAX_HOVER_LINES);
+  if (long.length > 0) throw new CommandFailed(`${long} is more than ${MAX_HOVER_LINES} lines`);
+}
+
 async function main() {
   const texts = readdirSync(FROM)
     .filter((name) => name.endsWith('.ts'))
@@ -95,6 +108,7 @@ async function main() {
     await checkErrors(compiler, expected);
     await checkCost(compiler);
   }
+  checkHovers(paths);
 }
 
 await runMain(main);

@@ -7,8 +7,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { memory, open } from '../../js/hedgerow/dist/index.js';
-import { table } from '../../js/hedgerow/dist/index.js';
+import { memory, open, table } from '../../js/hedgerow/dist/index.js';
 import { hedgerowCollectionOptions, hedgerowPersistence } from '../../js/tanstack-db/dist/index.js';
 import { ROOT } from '../lib/run.mjs';
 
