@@ -13,7 +13,14 @@ export interface ObservableConnection<State extends ConnectionState = Connection
 /** The state that is shown without a connection, and on a server. */
 const NONE = {
   ...{ status: 'stopped', isPending: false, isFilled: false, isLeader: false },
-  ...{ error: undefined, retryAt: undefined, pendingCalls: 0, canUndo: false, canRedo: false },
+  ...{
+    error: undefined,
+    retryAt: undefined,
+    pendingCalls: 0,
+    rejected: [],
+    canUndo: false,
+    canRedo: false,
+  },
 };
 
 /** Shows the state of a connection as a live query shows its rows. */

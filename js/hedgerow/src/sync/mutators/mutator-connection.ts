@@ -15,7 +15,8 @@ import { mergeDraft } from './merge-branch-as-one-call.js';
 import { pullServerRowsOnce, startOver } from './pull-server-rows.js';
 import { pushAll } from './push-calls.js';
 import type { EditQueue } from './queue.js';
-import { failedHere, toldRejection } from './rejections.js';
+import { RejectedCalls } from './rejected-calls.js';
+import { failedHere } from './rejections.js';
 import { replayQueue } from './replay-call-queue.js';
 import { QueueMovedError, type ServerContext, unlessMoved } from './server-context.js';
 import type {
@@ -44,10 +45,7 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
   /** Called when calls have come into the queue, in any tab. */
   #onCalls: () => void = () => {};
   #knownID: number;
-  /** Places of calls in the queue whose rejection the app has received. */
-  readonly #told = new Set<number>();
-  /** Errors of this session, by the places of calls. */
-  readonly #errors = new Map<number, unknown>();
+  readonly #rejected: RejectedCalls;
   /** Earlier calls may have had no effect: another version of the app may have run. */
   #mustReplay: boolean;
 
@@ -58,6 +56,7 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
     this.#context = context;
     this.#builder = builder;
     this.#calls = new CallRunner(context);
+    this.#rejected = new RejectedCalls(queue);
     this.#undoList = new UndoList(
       (done) => this.#calls.undo(done),
       () => this.show(),
@@ -182,7 +181,8 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
     const pendingCalls = queue.size;
     const { isFilled } = queue.record;
     const { canUndo, canRedo } = this.#undoList;
-    return { isFilled, isPending: pendingCalls > 0, pendingCalls, canUndo, canRedo };
+    const rejected = this.#rejected.list;
+    return { isFilled, isPending: pendingCalls > 0, pendingCalls, rejected, canUndo, canRedo };
   }
 
   /**
@@ -197,9 +197,33 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
     });
   }
 
-  /** Drops a call. With an error it is a rejection, which the app receives. */
+  /**
+   * Takes a call out of `state.rejected`, in all tabs. Resolves to `false` if it is not there, or is still in the queue.
+   */
+  async dismiss(call: Pick<PendingCall, 'place'>): Promise<boolean> {
+    this.check();
+    const place = memberOf(call, 'place');
+    checkNumber('dismiss', place);
+    return this.host.changes.note(this.#dismiss(place));
+  }
+
+  async #dismiss(place: number): Promise<boolean> {
+    const { local, queue } = this.#context;
+    const isThere = await local.exclusively(async () => {
+      await queue.look();
+      const isSettled = queue.listSettledRejections().some(({ call }) => call.place === place);
+      if (isSettled) await queue.alone(() => ({ record: queue.record, forgets: [place] }));
+      return isSettled;
+    });
+    if (isThere) this.#rejected.forget(place);
+    this.show();
+    return isThere;
+  }
+
+  /** Drops a call. With an error it is a rejection, which the state lists. */
   async #drop(place: number, signal: AbortSignal | undefined, error?: unknown): Promise<boolean> {
     const { local, queue } = this.#context;
+    if (error !== undefined) this.#rejected.noteError(place, error);
     const isDropped = await local.exclusively(async () => {
       await queue.look();
       const edit: EditQueue = () => {
@@ -212,7 +236,6 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
       };
       return (await unlessMoved(queue.alone(edit).then(() => true))) === true;
     }, signal);
-    if (isDropped && error !== undefined) this.#errors.set(place, error);
     if (isDropped) await this.#replay(signal);
     return isDropped;
   }
@@ -289,46 +312,16 @@ export class MutatorConnection<M extends Mutators> extends Connection<MutatorPul
 
   async #replayIfDue(signal: AbortSignal | undefined): Promise<number> {
     const { record } = this.#context.queue;
-    if (this.#mustReplay || record.replayed !== record.pulls) return this.#replay(signal);
-    await this.#tellRejected();
-    return 0;
+    return this.#mustReplay || record.replayed !== record.pulls ? this.#replay(signal) : 0;
   }
 
   async #replay(signal: AbortSignal | undefined): Promise<number> {
-    const { acknowledged, rejections } = await replayQueue(this.#context, signal);
+    const { acknowledged, rejections } = await replayQueue(this.#context, signal, (...error) =>
+      this.#rejected.noteError(...error),
+    );
     this.#mustReplay = false;
-    const { queue, options } = this.#context;
-    for (const { call, error } of rejections) {
-      const { place } = call;
-      if (queue.call(place) === undefined) this.#errors.set(place, error);
-      else if (!this.#told.has(place)) {
-        this.#told.add(place);
-        notify(options.onRejected, { ...queue.toPendingCall(call), error, isPending: true });
-      }
-    }
+    this.#rejected.take(rejections);
     this.show();
-    await this.#tellRejected();
     return acknowledged;
-  }
-
-  /** Reports calls that have left the queue without an effect, also calls of an earlier session. */
-  async #tellRejected(): Promise<void> {
-    const { queue, local, options, shared } = this.#context;
-    const { onRejected } = options;
-    if (onRejected === undefined) return;
-    // Another tab may have reported them.
-    await shared.queueWork(() => queue.look());
-    const all = queue.listSettledRejections();
-    if (all.length === 0) return;
-    const forgets = all.map(({ call }) => call.place);
-    for (const one of all) {
-      const { place } = one.call;
-      notify(onRejected, toldRejection(one, this.#errors.get(place)));
-      this.#errors.delete(place);
-    }
-    await local.exclusively(async () => {
-      await queue.look();
-      await queue.alone(() => ({ record: queue.record, forgets }));
-    });
   }
 }

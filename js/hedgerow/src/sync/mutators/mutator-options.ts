@@ -8,7 +8,7 @@ import {
   type OptionsOf,
 } from '../../base/check-options.js';
 import { type Endpoint, WIRE_OPTIONS, type WireOptions } from '../wire/app-server-options.js';
-import type { Mutators, PullRequest, PushRequest, RejectedCall, ServerReset } from './types.js';
+import type { Mutators, PullRequest, PushRequest, ServerReset } from './types.js';
 
 export const MUTATOR_OPTIONS = {
   mutators: mandatory(anything<Mutators>()),
@@ -26,12 +26,6 @@ export const MUTATOR_OPTIONS = {
    * `invalid-argument`.
    */
   localWrites: anything<boolean>(),
-  /**
-   * Called for each call that had no effect when it ran again, here or at the server, after the rows have changed: once
-   * when it leaves the queue, and again if the page crashes in that moment; once in a session if it stays in the queue.
-   * Without it such calls are kept for a version of the app that has it.
-   */
-  onRejected: fn<(call: RejectedCall) => void>(),
   /** Called when the server no longer knew this store. */
   onReset: fn<(reset: ServerReset) => void>(),
 };

@@ -1,6 +1,6 @@
 /**
  * The queue of calls, and the record of the server: rows of a branch of its own, which moves in one transaction with
- * the rows that it is about. One row is the record, the others are calls, and rejections that the app has not received:
+ * the rows that it is about. One row is the record, the others are calls, and rejections that the app has not dismissed:
  *
  *     record             { record: MutatorServerRecord }
  *     call/<place>       { call: StoredCall }
@@ -65,7 +65,7 @@ export interface QueuedCall extends StoredCall {
   readonly place: number;
 }
 
-/** A call without an effect, as it is stored until the app has received it. */
+/** A call without an effect, as it is stored until the app dismisses it. */
 export interface StoredRejection {
   readonly call: QueuedCall;
   readonly clientID: string;
@@ -91,7 +91,7 @@ export interface QueueEdits {
   readonly record: MutatorServerRecord;
   readonly puts?: readonly QueuedCall[];
   readonly drops?: readonly number[];
-  /** Calls without an effect, and the places of calls that the app has received as such. */
+  /** Calls without an effect, and the places of such calls that the app dismisses. */
   readonly rejects?: readonly StoredRejection[];
   readonly forgets?: readonly number[];
   /** Refs that move with the queue. */

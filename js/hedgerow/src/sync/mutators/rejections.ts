@@ -1,4 +1,4 @@
-/** Keeps calls without an effect in the queue's branch until the app has received them: no crash loses one. */
+/** Keeps calls without an effect in the queue's branch until the app dismisses them: no crash loses one. */
 import { HedgerowError } from '../../base/errors.js';
 import { badResponse } from '../wire/pull-response-body.js';
 import { copyOf, type Queue, type QueuedCall, type StoredRejection } from './queue.js';
@@ -49,8 +49,8 @@ export function refusedCalls(queue: Queue, refused: readonly RefusedCall[]): Sto
     });
 }
 
-/** Makes the rejection that an app receives, with the error itself if it occurred in this session. */
-export function toldRejection(stored: StoredRejection, error: unknown): RejectedCall {
+/** Makes the rejection that an app sees, with the error itself if it occurred in this session. */
+export function toRejectedCall(stored: StoredRejection, error: unknown): RejectedCall {
   const { call, clientID, isSent, message, why } = stored;
   const isRefused = why !== undefined;
   return {

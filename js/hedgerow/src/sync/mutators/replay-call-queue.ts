@@ -22,18 +22,23 @@ export interface ReplayResult {
   readonly rejections: readonly Rejection[];
 }
 
+/** A function that gets the error of a call before the commit that takes it out of the queue. */
+type NoteError = (place: number, error: unknown) => void;
+
 /** Replays the queue, and again if other tabs pull during it. */
 export function replayQueue(
   context: ServerContext,
   signal: AbortSignal | undefined,
+  noteError: NoteError,
 ): Promise<ReplayResult> {
-  return untilWon(() => replayOnce(context, signal), 'other tabs pulled');
+  return untilWon(() => replayOnce(context, signal, noteError), 'other tabs pulled');
 }
 
 /** Replays it once; resolves to `undefined` if the rows of the server, or the ids of the calls, are others by now. */
 async function replayOnce(
   context: ServerContext,
   signal: AbortSignal | undefined,
+  noteError: NoteError,
 ): Promise<ReplayResult | undefined> {
   const { shared, server, queue } = context;
   checkSignal(signal);
@@ -48,7 +53,7 @@ async function replayOnce(
   try {
     for (let tries = 0; isStill(); tries++) {
       await replay.catchUp(signal);
-      const outcome = await commit(context, replay, isStill, tries, signal);
+      const outcome = await commit(context, replay, isStill, tries, signal, noteError);
       if (outcome !== undefined) return { ...outcome, rejections: replay.rejections };
     }
     return undefined;
@@ -88,6 +93,7 @@ function commit(
   isStill: () => boolean,
   tries: number,
   signal: AbortSignal | undefined,
+  noteError: NoteError,
 ): Promise<Pick<ReplayResult, 'acknowledged'> | undefined> {
   const { local, queue } = context;
   const hasMore = () => !queue.waiting(replay.upTo).next().done;
@@ -107,9 +113,9 @@ function commit(
       acknowledged = over.length;
       const failed = replay.rejections.filter(({ isPending }) => !isPending);
       const { record, puts, drops } = queue.without(failed.map(({ call }) => call.place));
-      const rejects = failed
-        .filter(({ call }) => drops.includes(call.place))
-        .map(({ call, error }) => failedHere(queue, call, error));
+      const dropped = failed.filter(({ call }) => drops.includes(call.place));
+      for (const { call, error } of dropped) noteError(call.place, error);
+      const rejects = dropped.map(({ call, error }) => failedHere(queue, call, error));
       return {
         ...{ record: { ...record, replayed: record.pulls }, puts, rejects },
         drops: [...over, ...drops],

@@ -77,7 +77,7 @@ export interface PendingCall extends SentCall {
 
 /** A call that had no effect when it ran again, here or at the server. */
 export interface RejectedCall extends PendingCall {
-  /** Whether it is still in the queue: it may have reached the server, which decides. */
+  /** Whether it is still in the queue: it may have reached the server, which decides. Other tabs do not list it yet. */
   readonly isPending: boolean;
   /**
    * The error of its mutator; `unsupported` if this version of the app has no such mutator; `remote` if the server
@@ -98,6 +98,11 @@ export interface ServerReset {
 export interface MutatorState extends ConnectionState {
   /** Calls that the server has not acknowledged, also without a loop. */
   readonly pendingCalls: number;
+  /**
+   * Calls that had no effect when they ran again, here or at the server, in the order of the calls. They are stored, and
+   * listed in all tabs, until `dismiss`: no crash loses one. A new list once one of its calls has changed.
+   */
+  readonly rejected: readonly RejectedCall[];
   /** Whether `undo()` and `redo()` have a call to make. */
   readonly canUndo: boolean;
   readonly canRedo: boolean;

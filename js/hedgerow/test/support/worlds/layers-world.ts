@@ -10,6 +10,7 @@ import { type MutatorConnection, mutators } from '../../../src/sync/mutators/ind
 import { kindOf } from '../error-kind.js';
 import type { Random } from '../random.js';
 import { type Disk, type Network, tryWork } from './mutators-world.js';
+import { takeRejected } from './rejected-calls.js';
 
 export type Version = 1 | 2;
 type RowV1 = { id: string; status: string; rank: number; calls: number[] };
@@ -176,12 +177,12 @@ export class Tab {
         mutators: mutatorsOf(this.version) as never,
         pull: (request) => this.#network.pull(request),
         push: (request) => this.#network.push(request),
-        onRejected: ({ args }) => {
-          totals.rejected += 1;
-          this.rejected.add((args as Args).call);
-        },
       }),
     )) as never;
+    takeRejected(this.app, ({ args }) => {
+      totals.rejected += 1;
+      this.rejected.add((args as Args).call);
+    });
     this.#show();
   }
 

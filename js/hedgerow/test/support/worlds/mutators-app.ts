@@ -10,6 +10,7 @@ import {
   type RejectedCall,
 } from '../../../src/sync/mutators/index.js';
 import { json, type ServerDouble } from '../doubles/mutators-server.js';
+import { takeRejected } from './rejected-calls.js';
 
 export interface Issue {
   readonly title: string;
@@ -85,6 +86,13 @@ export function bound<M extends Mutators>(
   );
 }
 
+/** Returns a list that gets each call that a connection rejects. */
+export function rejectedBy<M extends Mutators>(app: MutatorConnection<M>): RejectedCall[] {
+  const found: RejectedCall[] = [];
+  takeRejected(app, (call) => found.push(call));
+  return found;
+}
+
 /** A device of a server, which has pulled once. */
 export async function device<M extends Mutators>(
   server: ServerDouble,
@@ -92,9 +100,8 @@ export async function device<M extends Mutators>(
   storage: Storage = memory(),
 ) {
   const db = await open('app', { storage });
-  const rejected: RejectedCall[] = [];
-  const onRejected = (call: RejectedCall) => void rejected.push(call);
-  const app = await bound(db, server, { mutators: mine, onRejected });
+  const app = await bound(db, server, { mutators: mine });
+  const rejected = rejectedBy(app);
   await app.pull();
   const sync = async () => {
     await app.push();

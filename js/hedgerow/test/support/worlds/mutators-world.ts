@@ -12,6 +12,7 @@ import {
 import { json, type ServerDouble } from '../doubles/mutators-server.js';
 import { kindOf } from '../error-kind.js';
 import type { Random } from '../random.js';
+import { takeRejected } from './rejected-calls.js';
 
 export const totals = {
   ...{
@@ -246,17 +247,17 @@ export class Tab {
         mutators: mine,
         pull: (request) => this.#network.pull(request),
         push: (request) => this.#network.push(request),
-        onRejected: ({ args, isPending, why }) => {
-          if (isPending) return;
-          totals.rejected += 1;
-          this.#onRejected((args as Args).call, why === undefined ? 'here' : 'server');
-        },
         onReset: ({ sent }) => {
           totals.resets += 1;
           this.#onReset(sent.map(({ args }) => (args as Args).call));
         },
       }),
     );
+    takeRejected(this.#app, ({ args, isPending, why }) => {
+      if (isPending) return;
+      totals.rejected += 1;
+      this.#onRejected((args as Args).call, why === undefined ? 'here' : 'server');
+    });
   }
 
   get db(): Store {

@@ -12,6 +12,7 @@ import {
   tasks,
   tasksV2,
 } from '../../support/migration-tables.js';
+import { rejectedBy } from '../../support/worlds/mutators-app.js';
 
 const ROWS = 60;
 
@@ -28,7 +29,6 @@ function oldServer(rows: readonly TaskV1[]) {
 
 async function device(server: ServerDouble) {
   const db = closing(await open('app', { storage: memory(), tables: { tasks: tasksV2 } }));
-  const rejected: unknown[] = [];
   const app = await db.connect(
     mutators({
       mutators: {
@@ -38,10 +38,9 @@ async function device(server: ServerDouble) {
       },
       pull: (request) => json(server.pull(request)),
       push: (request) => json(server.push(request)),
-      onRejected: (call) => rejected.push(call),
     }),
   );
-  return { db, app, rejected };
+  return { db, app, rejected: rejectedBy(app) };
 }
 
 describe('rows of a server of version 1, in a table of version 2', () => {

@@ -1,26 +1,31 @@
-/** Calls without an effect, overtaken by others or refused by the server: each comes to `onRejected`. */
+/** Calls without an effect, overtaken by others or refused by the server: the state lists each until it is dismissed. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { memory, open } from '../../../src/index.js';
-import type { PullRequest, PushRequest, RejectedCall } from '../../../src/sync/mutators/index.js';
+import type {
+  MutatorState,
+  PullRequest,
+  PushRequest,
+  RejectedCall,
+} from '../../../src/sync/mutators/index.js';
 import { json, ServerDouble } from '../../support/doubles/mutators-server.js';
-import { failure } from '../../support/models/store-model.js';
+import { failure, SOON } from '../../support/models/store-model.js';
 import { bind, rowsOf, store, theirs } from '../../support/worlds/mutators-app.js';
 import { Disk } from '../../support/worlds/mutators-world.js';
 
-/** The data of a rejected call for the app. */
-const toldOf = ({ name, args, isSent, isPending, error, why }: RejectedCall) => ({
-  ...{ name, args, isSent, isPending, why },
-  error: (error as Error).message,
-});
+/** The rejected calls in the state of a connection. */
+const rejectedIn = ({ state }: { readonly state: MutatorState }) =>
+  state.rejected.map(({ name, args, isSent, isPending, error, why }) => ({
+    ...{ name, args, isSent, isPending, why },
+    error: (error as Error).message,
+  }));
 
 const ISSUE = { title: 'theirs', isClosed: false };
 
 /** A server that records its requests, and the options that lead there; the network may be away. */
 function line(server: ServerDouble) {
   const seen: ('pull' | 'push')[] = [];
-  const rejected: ReturnType<typeof toldOf>[] = [];
   const world = {
-    ...{ seen, rejected, isOffline: false },
+    ...{ seen, isOffline: false },
     fault: (_: 'pull' | 'push'): Response | undefined => undefined,
     before: (_: 'pull' | 'push') => {},
   };
@@ -33,7 +38,6 @@ function line(server: ServerDouble) {
   const options = {
     pull: (request: PullRequest) => send('pull', () => server.pull(request)),
     push: (request: PushRequest) => send('push', () => server.push(request)),
-    onRejected: (call: RejectedCall) => void rejected.push(toldOf(call)),
   };
   return { world, options };
 }
@@ -57,7 +61,7 @@ it('a call that others have overtaken while offline is reported, and never sent'
   world.isOffline = false;
   loop.poke();
   await expect.poll(() => app.state).toMatchObject({ status: 'synced', pendingCalls: 0 });
-  expect(world.rejected).toEqual([
+  expect(rejectedIn(app)).toEqual([
     {
       ...{ name: 'closeIssue', args: { id: '0' }, isSent: false, isPending: false },
       ...{ why: undefined, error: 'no such issue' },
@@ -142,56 +146,72 @@ it('a call that may have reached the server stays when it fails here: the server
   await app.pull();
   const call = { name: 'closeIssue', args: { id: '0' }, isSent: true };
   const first = { ...call, isPending: true, why: undefined, error: 'no such issue' };
-  expect(world.rejected).toEqual([first]);
+  expect(rejectedIn(app)).toEqual([first]);
   expect(app.calls()).toHaveLength(1);
+  // The server has not decided yet.
+  expect(await app.dismiss(app.state.rejected[0] as RejectedCall)).toBe(false);
+  expect(rejectedIn(app)).toEqual([first]);
   await app.push();
   await app.pull();
   const message = 'the server refuses closeIssue: no such issue';
   const last = { ...call, isPending: false, why: 'no such issue', error: message };
-  expect(world.rejected).toEqual([first, last]);
+  expect(rejectedIn(app)).toEqual([last]);
   expect(app.calls()).toEqual([]);
 });
 
-it('a refused call is reported once, with its reason, when its effect is gone', async () => {
+it('a refused call is listed in all tabs, with its reason, when its effect is gone, until one dismisses it', async () => {
   const server = new ServerDouble(theirs);
   server.tellsRefused = true;
   const storage = memory();
-  const { world, options } = line(server);
   const [db, second] = [await store({ storage }), await store({ storage })];
+  const app = await bind(db, server);
   const rows: unknown[] = [];
-  const app = await bind(db, server, {
-    ...options,
-    async onRejected(call) {
-      options.onRejected(call);
-      rows.push(await rowsOf(db));
-    },
+  app.subscribe(async () => {
+    if (app.state.rejected.length > 0) rows.push(await rowsOf(db));
   });
-  const other = await bind(second, server, options);
+  const other = await bind(second, server);
   await app.mutate.openIssue({ id: '1', title: 'refused' });
   await app.mutate.add(1);
   await other.mutate.openIssue({ id: '2', title: 'refused' });
   await app.push();
-  expect(world.rejected).toEqual([]);
+  expect(rejectedIn(app)).toEqual([]);
   await app.pull();
   const refused = (id: string) => ({
     ...{ name: 'openIssue', args: { id, title: 'refused' }, isSent: true, isPending: false },
     ...{ why: 'refused', error: 'the server refuses openIssue: refused' },
   });
-  expect(world.rejected).toEqual([refused('1'), refused('2')]);
-  await expect.poll(() => rows).toEqual([{ count: 1 }, { count: 1 }]);
+  const both = [refused('1'), refused('2')];
+  expect(rejectedIn(app)).toEqual(both);
+  await expect.poll(() => rejectedIn(other), SOON).toEqual(both);
+  await expect.poll(() => rows.length, SOON).toBeGreaterThan(0);
+  for (const seen of rows) expect(seen).toEqual({ count: 1 });
+  const { rejected } = app.state;
   server.set([['more', 1]]);
   await other.pull();
   await app.pull();
-  const again = await bind(await store({ storage }), server, options);
-  await again.pull();
-  expect(world.rejected).toHaveLength(2);
+  // An unchanged list is the same one.
+  expect(app.state.rejected).toBe(rejected);
+  const [first] = other.state.rejected;
+  expect(await other.dismiss(first as RejectedCall)).toBe(true);
+  expect(rejectedIn(other)).toEqual([refused('2')]);
+  await expect.poll(() => rejectedIn(app), SOON).toEqual([refused('2')]);
+  expect(await app.dismiss(first as RejectedCall)).toBe(false);
+  const again = await bind(await store({ storage }), server);
+  expect(rejectedIn(again)).toEqual([refused('2')]);
 });
+
+it.each([undefined, null, {}, { place: -1 }, { place: '1' }, { place: 0.5 }])(
+  'dismiss refuses %s',
+  async (call) => {
+    const app = await bind(await store(), new ServerDouble(theirs));
+    await expect(app.dismiss(call as never)).rejects.toEqual(failure('invalid-argument'));
+    expect(await app.dismiss({ place: 7 })).toBe(false);
+  },
+);
 
 it('refusals also come with the answer of a push, and are reported after the acknowledgement', async () => {
   const server = new ServerDouble(theirs);
-  const { world, options } = line(server);
   const app = await bind(await store(), server, {
-    ...options,
     push(request) {
       server.push(request);
       const [{ clientID } = { clientID: '' }] = request.mutations;
@@ -205,11 +225,11 @@ it('refusals also come with the answer of a push, and are reported after the ack
   });
   for (const id of ['1', '2']) await app.mutate.openIssue({ id, title: 'refused' });
   await app.push();
-  expect(world.rejected).toEqual([]);
+  expect(rejectedIn(app)).toEqual([]);
   // The server reports it again.
   server.tellsRefused = true;
   await app.pull();
-  expect(world.rejected.map(({ why, error }) => [why, error])).toEqual([
+  expect(rejectedIn(app).map(({ why, error }) => [why, error])).toEqual([
     [{ limit: 3 }, 'the server refuses openIssue: {"limit":3}'],
     [null, 'the server refuses openIssue'],
   ]);
@@ -223,9 +243,7 @@ it('a call that is sent again to a server without its record is refused by that 
       rows.set('issue/1', title);
     },
   });
-  const { world, options } = line(server);
   const app = await bind(await store(), server, {
-    ...options,
     push(request) {
       server.push(request);
       const refused = title === 'refused' ? request.mutations : [];
@@ -240,18 +258,16 @@ it('a call that is sent again to a server without its record is refused by that 
   await app.pull();
   await app.push();
   await app.pull();
-  expect([world.rejected, app.calls(), server.rows]).toEqual([[], [], { 'issue/1': 'taken' }]);
+  expect([rejectedIn(app), app.calls(), server.rows]).toEqual([[], [], { 'issue/1': 'taken' }]);
 });
 
-it('refused calls wait for a version of the app with a listener', async () => {
+it('rejected calls stay after the page was closed', async () => {
   const server = new ServerDouble(theirs);
   server.tellsRefused = true;
   server.set([['issue/0', ISSUE]]);
   const storage = memory();
-  const { world, options } = line(server);
-  const { onRejected, ...silent } = options;
   const db = await store({ storage });
-  const app = await bind(db, server, silent);
+  const app = await bind(db, server);
   await app.pull();
   await app.mutate.openIssue({ id: '1', title: 'refused' });
   await app.push();
@@ -260,30 +276,29 @@ it('refused calls wait for a version of the app with a listener', async () => {
   server.set([['issue/0', undefined]]);
   await app.pull();
   expect(app.calls()).toEqual([]);
+  const before = rejectedIn(app);
   await db.close();
-  const later = await bind(await store({ storage }), server, { ...silent, onRejected });
-  world.isOffline = true;
-  await expect(later.pull()).rejects.toEqual(failure('offline'));
-  expect(world.rejected.map(({ name, error }) => [name, error])).toEqual([
+  // No network is needed.
+  const later = await bind(await store({ storage }), server);
+  expect(rejectedIn(later)).toEqual(before);
+  expect(before.map(({ name, error }) => [name, error])).toEqual([
     ['openIssue', 'the server refuses openIssue: refused'],
     ['closeIssue', 'no such issue'],
   ]);
-  world.isOffline = false;
+  for (const call of later.state.rejected) expect(await later.dismiss(call)).toBe(true);
   await later.pull();
-  expect(world.rejected).toHaveLength(2);
+  expect(rejectedIn(later)).toEqual([]);
 });
 
-it('no crash between a pull and the callback loses a rejection', async () => {
+it('no crash during a pull loses a rejection', async () => {
   const disk = new Disk().tab();
   const server = new ServerDouble(theirs);
   server.tellsRefused = true;
   let crashes = 0;
   for (let writes = 0; writes < 6; writes++) {
     server.set([[`issue/${writes}`, ISSUE]]);
-    const rejected: string[] = [];
-    const onRejected = ({ name }: RejectedCall) => void rejected.push(name);
     const db = await open('app', { storage: disk.storage });
-    const app = await bind(db, server, { onRejected });
+    const app = await bind(db, server);
     await app.pull();
     await app.mutate.openIssue({ id: 'x', title: 'refused' });
     await app.push();
@@ -297,15 +312,16 @@ it('no crash between a pull and the callback loses a rejection', async () => {
     await db.close().catch(() => {});
     disk.left = Number.POSITIVE_INFINITY;
     const again = await open('app', { storage: disk.storage });
-    const bound = await bind(again, server, { onRejected });
+    const bound = await bind(again, server);
     await bound.pull();
-    expect(new Set(rejected)).toEqual(new Set(['openIssue', 'closeIssue']));
+    const names = () => rejectedIn(bound).map(({ name }) => name);
+    expect(names()).toEqual(['openIssue', 'closeIssue']);
     expect([bound.calls(), await rowsOf(again)]).toEqual([[], server.rows]);
-    await bound.pull();
-    const before = rejected.length;
     server.set([['more', writes]]);
     await bound.pull();
-    expect(rejected).toHaveLength(before);
+    expect(names()).toEqual(['openIssue', 'closeIssue']);
+    for (const call of bound.state.rejected) await bound.dismiss(call);
+    expect(names()).toEqual([]);
     await again.close();
   }
   expect(crashes).toBeGreaterThan(1);
@@ -316,10 +332,9 @@ it('calls behind a call that has left take its id, and calls made in the meantim
   const server = new ServerDouble(theirs);
   const issues = Array.from({ length: 50 }, (_, nth) => `issue/${nth}`);
   server.set(issues.map((key) => [key, ISSUE]));
-  const { world, options } = line(server);
   const storage = memory();
   const [db, second] = [await store({ storage }), await store({ storage })];
-  const [app, other] = [await bind(db, server, options), await bind(second, server, options)];
+  const [app, other] = [await bind(db, server), await bind(second, server)];
   await app.pull();
   for (let nth = 0; nth < 50; nth++) {
     await app.mutate.closeIssue({ id: `${nth}` });
@@ -328,7 +343,7 @@ it('calls behind a call that has left take its id, and calls made in the meantim
   server.set(issues.filter((_, nth) => nth % 2 === 0).map((key) => [key, undefined]));
   const calls = Array.from({ length: 20 }, () => other.mutate.add(1));
   await Promise.all([app.pull(), other.pull(), ...calls]);
-  expect(world.rejected).toHaveLength(25);
+  await expect.poll(() => rejectedIn(app).length, SOON).toBe(25);
   expect(app.calls().map(({ id }) => id)).toEqual(Array.from({ length: 95 }, (_, nth) => nth + 1));
   await other.push();
   await other.pull();

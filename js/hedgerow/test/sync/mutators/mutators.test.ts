@@ -9,6 +9,7 @@ import {
   bind,
   type Issue,
   ours,
+  rejectedBy,
   rowsOf,
   store,
   theirs,
@@ -98,8 +99,8 @@ it('a call that throws when it runs again is reported once, leaves the queue, an
   const server = new ServerDouble(theirs);
   server.set([['issue/0', { title: 'theirs', isClosed: false }]]);
   const db = await store();
-  const rejected: RejectedCall[] = [];
-  const app = await bind(db, server, { onRejected: (call) => void rejected.push(call) });
+  const app = await bind(db, server);
+  const rejected = rejectedBy(app);
   await app.pull();
   await app.mutate.closeIssue({ id: '0' });
   await app.mutate.add(5);
@@ -157,8 +158,8 @@ it('a call with an unknown name is reported, stays queued, and is sent as it is'
   await newerApp.mutate.add(1);
   await newer.close();
   const db = await store({ storage });
-  const rejected: RejectedCall[] = [];
-  const app = await bind(db, server, { onRejected: (call) => void rejected.push(call) });
+  const app = await bind(db, server);
+  const rejected = rejectedBy(app);
   await app.pull();
   expect(rejected).toMatchObject([{ name: 'later', error: { code: 'unsupported' } }]);
   expect(await rowsOf(db)).toEqual({ count: 1 });

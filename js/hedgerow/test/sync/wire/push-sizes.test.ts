@@ -79,10 +79,7 @@ describe('a push of rows', () => {
 });
 
 describe('a push of calls', () => {
-  const openIssues = async (
-    most: number,
-    options: { maxPushBytes?: number; onRejected?: (call: { name: string }) => void } = {},
-  ) => {
+  const openIssues = async (most: number, options: { maxPushBytes?: number } = {}) => {
     const db = await store();
     const server = new ServerDouble(theirs);
     const sizes: number[] = [];
@@ -109,8 +106,7 @@ describe('a push of calls', () => {
   });
 
   it('goes on in halves, and reports a call that is too large alone', async () => {
-    const rejected: unknown[] = [];
-    const { db, app } = await openIssues(5_000, { onRejected: (call) => void rejected.push(call) });
+    const { db, app } = await openIssues(5_000);
     const ids = Array.from({ length: 60 }, (_, n) => `${n}`);
     for (const id of ids) {
       const title = (id === '30' ? 'y' : 'x').repeat(id === '30' ? 6_000 : 100);
@@ -118,7 +114,7 @@ describe('a push of calls', () => {
     }
     await app.mutate.add(1);
     await app.push();
-    expect(rejected).toMatchObject([
+    expect(app.state.rejected).toMatchObject([
       { name: 'openIssue', args: { id: '30' }, error: { status: 413 } },
     ]);
     await app.pull();
