@@ -8,28 +8,22 @@ import { showRefusals } from './refusals.js';
 import { words } from './words.js';
 
 const at = <E extends HTMLElement>(selector: string) => document.querySelector<E>(selector)!;
-let seen: Awaited<ReturnType<typeof look>>;
+let seen: ReturnType<typeof look>;
 
-async function showRows(): Promise<void> {
-  seen = await look();
-  const { issues, isThere, pending, refused } = seen;
+function showRows(): void {
+  seen = look();
+  const { issues, isThere, pending, rejected } = seen;
   const waiting = new Set(pending.map(({ args }) => (args as Args).id));
   showIssues(new Map(issues.map((one) => [one.id, { ...one, isWaiting: waiting.has(one.id) }])));
   const titles = new Map(issues.map(({ id, status, title }) => [status + id, title]));
-  const refusals = refused.map(
-    (one) => [one.id, { ...one, openTitle: titles.get(`open${one.args.id}`) }] as const,
-  );
+  const refusals = rejected.map((one) => {
+    const args = one.args as Args;
+    return [String(one.place), { ...one, args, openTitle: titles.get(`open${args.id}`) }] as const;
+  });
   showRefusals(new Map(refusals));
   at('#refused').hidden = at('#refusals').childElementCount === 0;
   at('#none').hidden = issues.length > 0 || !isThere;
 }
-
-/** One at a time, so that the last one shows the newest. */
-let showing = Promise.resolve();
-const show = () => {
-  showing = showing.catch(() => {}).then(showRows);
-  return showing;
-};
 
 function showState(): void {
   const { tone, title, detail } = words(connection.state);
@@ -61,10 +55,10 @@ at('#colleague').onclick = ({ target }) => {
   else if (name && top) void colleague(name, { id: top.id, title: top.title + value });
 };
 
-watch(show);
+watch(showRows);
 connection.subscribe(() => {
   showState();
-  void show();
+  showRows();
 });
 connection.start({ pauseMs: 100, subscribe: serverPokes('/api/') });
 showState();

@@ -1,8 +1,10 @@
 /** Shows refused changes, with the person's text, to write again or dismiss. A card never vanishes by itself. */
-import { change, dismiss, newID, type Refused } from './app.js';
+import type { RejectedCall } from 'hedgerow/sync';
+import { type Args, change, dismiss, newID } from './app.js';
 import { attempt, field, keyedList } from './list.js';
 
-interface ShownRefusal extends Refused {
+interface ShownRefusal extends Omit<RejectedCall, 'args'> {
+  readonly args: Args;
   /** The title of its issue now, if that is open. */
   readonly openTitle: string | undefined;
 }
@@ -33,11 +35,13 @@ function make(card: HTMLElement, now: () => ShownRefusal): void {
 
 function update(
   card: HTMLElement,
-  { name, args, why, by, isPending, openTitle }: ShownRefusal,
+  { name, args, error, why, isPending, openTitle }: ShownRefusal,
 ): void {
+  const reason = why ?? (error instanceof Error ? error.message : error);
   const texts = {
-    strong: by === 'server' ? 'The server did not take your change' : 'Your change no longer fits',
-    '.why': `Why: ${why}.${isPending ? ' The server has the last word.' : ''}`,
+    strong:
+      why === undefined ? 'Your change no longer fits' : 'The server did not take your change',
+    '.why': `Why: ${reason}.${isPending ? ' The server has the last word.' : ''}`,
     '.wrote': name === 'updateIssue' ? `You renamed “${args.from}” to:` : 'You wrote:',
     '[type=submit]': openTitle === undefined ? 'Add as a new issue' : `Rename “${openTitle}”`,
   };
