@@ -216,8 +216,12 @@ it('calls of all seeds take effect once or are reported, and each tab ends with 
   const reporting = vi.spyOn(console, 'error').mockImplementation((cause) => reports.push(cause));
   const seeds = await forSeeds(SEEDS, simulate);
   reporting.mockRestore();
-  for (const cause of reports)
-    expect(cause).toMatchObject({ code: 'newer-version', detail: 'schema', table: 'tasks' });
+  for (const report of reports) {
+    // Several rows of one call are one report, with the error of the first row.
+    const { message, cause } = report as Error;
+    const first = /^\d+ rows cannot be read$/.test(message) ? cause : report;
+    expect(first).toMatchObject({ ...ofKind('newer-version/schema'), table: 'tasks' });
+  }
   console.log(`${seeds.length} seeds: ${JSON.stringify(totals)}`);
   if (!hasAllSeeds(SEEDS)) return;
   for (const [name, total] of Object.entries(totals)) expect(total, name).toBeGreaterThan(0);
