@@ -201,7 +201,8 @@ proptest! {
 fn malformed_operations_are_refused_with_their_offsets() {
     use RowFault::{
         ClearBounded, IndexEntry, KeyMissing, KeyNotString, KeyTooLong, MergeNotObject,
-        NoOperation, NotNames, NotObject, NumberTooLarge, Syntax, TooDeep, UpdateTwice, ValueMissing,
+        NoOperation, NotNames, NotObject, NumberTooLarge, Syntax, TooDeep, UpdateTwice,
+        ValueMissing,
     };
     let long = format!(r#"{{"op":"del","key":"{}"}}"#, "k".repeat(1025));
     let deep = format!(r#"{{"op":"put","key":"a","value":{}"#, "[".repeat(600));
@@ -285,9 +286,10 @@ fn changes_put_their_new_value_with_any_other_members() {
         r#"{"op":"change","key":"f","newValue":5}"#,
     ]
     .map(String::from);
-    let expected: Rows = [("a", r#"{"n":1.5}"#), ("d", r#"{"n":1}"#), ("e", r#"{"n":2}"#), ("f", "5")]
-        .map(|(key, value)| (key.into(), value.into()))
-        .into();
+    let expected: Rows =
+        [("a", r#"{"n":1.5}"#), ("d", r#"{"n":1}"#), ("e", r#"{"n":2}"#), ("f", "5")]
+            .map(|(key, value)| (key.into(), value.into()))
+            .into();
     for framing in [Framing::Lines, Framing::Array] {
         for part in [1, 5, 1000] {
             let mut host = Host::of(SMALL, &rows);

@@ -1,6 +1,6 @@
 //! Exported functions of ingests: they start, feed, finish and rebase one.
 
-use super::abi::{framing, streamed_row_kind, status};
+use super::abi::{framing, status, streamed_row_kind};
 use super::engine::{Engine, Op, keys, with};
 use super::ingest_op::IngestOp;
 use super::made::Made;
