@@ -106,9 +106,9 @@ async function main() {
       const startMs = performance.now();
       let ms = 0;
       const gapMs = await longestGapOf(async () => {
-        const { longestSliceMs } = await db.putMany(rows, { key: '/id' });
+        const { stats } = await db.putMany(rows, { key: '/id' });
         ms = performance.now() - startMs;
-        held.longestSliceMs.push(longestSliceMs);
+        held.longestSliceMs.push(stats.longestSliceMs);
       });
       held.longestGapMs.push(gapMs);
       const keys = rows.map(({ id }) => id);

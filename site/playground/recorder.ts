@@ -3,7 +3,8 @@
  * each segment with its table, and each move of a branch, so that every commit can be drawn, also later.
  */
 
-import type { SegmentStore, Storage } from 'hedgerow';
+import type { Storage } from 'hedgerow';
+import type { SegmentStore } from 'hedgerow/kit';
 import { hex } from '../../js/hedgerow/src/base/hex.js';
 import { readSegmentLength } from '../../js/hedgerow/src/base/segment-table.js';
 import {

@@ -41,7 +41,7 @@ async function hedgerow(rows) {
   const db = await open('figures', { storage });
   const load = await watched(() => db.putMany(rows, { key: '/id' }));
   told('hedgerow putMany, objects', load);
-  print(`  ${load.result.slices} slices, longest ${load.result.longestSliceMs} ms`);
+  print(`  ${load.result.stats.slices} slices, longest ${load.result.stats.longestSliceMs} ms`);
   const changed = rows.filter((_, at) => at % 10 === 0).map((row) => ({ ...row, score: -1 }));
   told(
     'hedgerow putMany, every tenth row changed',
@@ -65,7 +65,7 @@ async function hedgerow(rows) {
   const other = await open('bytes', { storage });
   const ndjson = await watched(() => other.putMany(bytes, { key: '/id' }));
   told('hedgerow putMany, the same as NDJSON', ndjson);
-  print(`  ${ndjson.result.slices} slices, longest ${ndjson.result.longestSliceMs} ms`);
+  print(`  ${ndjson.result.stats.slices} slices, longest ${ndjson.result.stats.longestSliceMs} ms`);
   await other.close();
   start = Date.now();
   await open('reopened', { storage }).then((store) => store.close());

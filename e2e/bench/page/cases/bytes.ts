@@ -37,7 +37,7 @@ async function putBytes(setting: Setting, shape: Shape, isFile = false): Promise
     );
     await store.close();
     if (result.rows !== setting.rows) throw new Error(`${result.rows} rows`);
-    const { slices, longestSliceMs, storageMs } = result;
+    const { slices, longestSliceMs, storageMs } = result.stats;
     const details = {
       slices,
       'longest slice, ms': longestSliceMs,

@@ -23,7 +23,7 @@ function moved(row: Row): Row {
 async function loaded(indexes: IndexDefinitions, rows: readonly Row[]) {
   const store = await openStore({ indexes });
   const { ms, result } = await timed(() => store.putMany(rows, { key: '/id' }));
-  const { longestSliceMs, slices, storageMs, segments } = result;
+  const { longestSliceMs, slices, storageMs, segments } = result.stats;
   const details = {
     slices,
     'longest slice, ms': longestSliceMs,

@@ -54,7 +54,7 @@ function patching(
     const deleted = Math.floor((rows / 10 + 2) / 5);
     const added = Math.floor((rows / 10 + 3) / 5);
     if (count !== rows + added - deleted) throw new Error(`${count} rows`);
-    const { longestSliceMs, storageMs, slices, chunks } = result;
+    const { longestSliceMs, storageMs, slices, chunks } = result.stats;
     const details = {
       slices,
       'longest slice, ms': longestSliceMs,
@@ -79,7 +79,7 @@ function putting(justOpened: boolean): Contestant {
     const store = await (justOpened ? openStore() : filled(rows));
     const { ms, result } = await timed(() => store.putMany(changed, { key: '/id' }));
     await store.close();
-    return { patch: { value: ms, details: { 'longest slice, ms': result.longestSliceMs } } };
+    return { patch: { value: ms, details: { 'longest slice, ms': result.stats.longestSliceMs } } };
   };
   const when = justOpened ? ', just opened' : '';
   return {

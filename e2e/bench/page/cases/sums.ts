@@ -1,6 +1,5 @@
 /** Sum trees: measures leaves put at once and one by one, the cost of following to a load, and proofs. */
-import type { SumItem } from 'hedgerow';
-import { type SumLeaf, verifySumProof } from 'hedgerow/proofs';
+import { type SumItem, type SumLeaf, verifySumProof } from 'hedgerow/proofs';
 import type { Act, Contestant, Sample, Samples, Setting, Suite } from '../bench-case.js';
 import { wants } from '../bench-case.js';
 import { percentile, timed } from '../measure.js';
@@ -111,7 +110,7 @@ function loading(name: string, kind: Contestant['kind'], isFollowed: boolean): C
       const total = rows.reduce((sum, row: Row) => sum + BigInt(row.modified), 0n);
       if (store.sumTree('times').root.sum !== total) throw new Error('a wrong total');
     }
-    const { longestSliceMs, slices, storageMs } = result;
+    const { longestSliceMs, slices, storageMs } = result.stats;
     await store.close();
     const details = {
       slices,

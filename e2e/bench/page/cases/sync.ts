@@ -269,7 +269,7 @@ function load(name: string, kind: Contestant['kind'], isBytes: boolean): Contest
     const { ms, result } = await timed(() => db.putMany(rows as Row[], { key: '/id' }));
     await checkRows(db, count);
     await db.close();
-    const sample = { value: ms, details: { 'longest slice, ms': result.longestSliceMs } };
+    const sample = { value: ms, details: { 'longest slice, ms': result.stats.longestSliceMs } };
     return { 'clone-near': sample, clone: sample };
   };
   return { name, kind, cannot: kind === 'floor' ? {} : ONCE, ...missing, acts: [act] };

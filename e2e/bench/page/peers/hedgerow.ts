@@ -22,9 +22,8 @@ export function over(store: Store): HedgerowDatabase {
   return {
     store,
     load: async (rows: readonly Row[]) => {
-      const { slices, longestSliceMs, storageMs, segments } = await store.putMany(rows, {
-        key: '/id',
-      });
+      const { stats } = await store.putMany(rows, { key: '/id' });
+      const { slices, longestSliceMs, storageMs, segments } = stats;
       return {
         slices,
         'longest slice, ms': longestSliceMs,

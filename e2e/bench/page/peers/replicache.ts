@@ -76,7 +76,7 @@ export async function openReplicache(): Promise<Database> {
     remove: async (ids) => {
       const last = ids.at(-1) ?? '';
       await pull(
-        ids.map((key) => ({ op: 'delete', key })),
+        ids.map((key) => ({ op: 'del', key })),
         async (tx) => !(await tx.has(last)),
       );
     },
