@@ -43,7 +43,7 @@ const totalOf = (leaves: readonly SumItem[]) => leaves.reduce((total, { sum }) =
 /** Puts leaves; returns its longest slice, where known. */
 type Put = (tree: Tree, leaves: readonly SumItem[]) => Promise<number | undefined>;
 
-const atOnce: Put = async (tree, leaves) => (await tree.putMany(leaves)).longestSliceMs;
+const atOnce: Put = async (tree, leaves) => (await tree.putMany(leaves)).stats.longestSliceMs;
 
 const oneByOne: Put = async (tree, leaves) => {
   for (const leaf of leaves) await tree.put(leaf.key, leaf);

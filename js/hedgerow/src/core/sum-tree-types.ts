@@ -39,7 +39,5 @@ export interface SumResult {
   readonly root: SumRoot;
   /** Leaves taken from the source. */
   readonly leaves: number;
-  readonly ms: number;
-  readonly slices: number;
-  readonly longestSliceMs: number;
+  readonly stats: { readonly ms: number; readonly slices: number; readonly longestSliceMs: number };
 }

@@ -82,7 +82,7 @@ async function change<Row>(
       const root = await rootAfter(host, totalBytes);
       const { slices, longestSliceMs } = ingest.times;
       const ms = performance.now() - startMs;
-      return { root, leaves: packer.leaves, ms, slices, longestSliceMs };
+      return { root, leaves: packer.leaves, stats: { ms, slices, longestSliceMs } };
     });
   } finally {
     bulk.end();
