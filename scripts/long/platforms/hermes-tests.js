@@ -98,8 +98,8 @@ test('watching, snapshots, diffs', async () => {
   equal(
     told.map(({ op, newValue }) => [op, newValue]),
     [
-      ['add', 1],
-      ['change', 2],
+      ['insert', 1],
+      ['update', 2],
     ],
   );
   stop();
