@@ -107,7 +107,7 @@ test('watching, snapshots, diffs', async () => {
   const changes = [];
   for await (const change of db.history.diff(snapshot.root, db.root)) changes.push(change.key);
   equal(changes, ['a1', 'b']);
-  snapshot.release();
+  snapshot.close();
   await db.close();
 });
 
