@@ -87,7 +87,7 @@ test('changes that wait for a server outlive the browser, and are merged with it
       for await (const { op, key } of window.bound.server.changes()) keys.push(`${op} ${key}`);
       return keys;
     });
-    expect(waiting).toEqual(['put a', 'del b']);
+    expect(waiting).toEqual(['put a', 'delete b']);
     double.set({ a: { title: 'one', state: 'closed' } });
     state.isDown = false;
     await persistentPage.page.evaluate(() => {

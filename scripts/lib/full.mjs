@@ -1,6 +1,6 @@
 // Builds `hedgerow/full`: the package in one file, including the parts that are otherwise loaded later, with proofs,
 // transports of sync, and `serve` for pages that have their store in a worker. For service workers and worklets, which
-// must not call `import()`.
+// must not call `import()`, and for pages that load it by its address, where no bundler finds a package.
 
 import { join } from 'node:path';
 import { ROOT } from './run.mjs';
@@ -30,8 +30,19 @@ export async function buildFull() {
       },
     ],
     platform: 'browser',
-    external: /^[^./]/, // packages, which the app's bundler finds
+    external: /^node:/,
   });
-  await build.write({ file: join(DIST, 'full.js'), format: 'esm', codeSplitting: false });
+  const { output } = await build.write({
+    file: join(DIST, 'full.js'),
+    format: 'esm',
+    codeSplitting: false,
+    banner: '/*! With noble-hashes: MIT License, (c) 2022 Paul Miller (paulmillr.com) */',
+  });
   await build.close();
+  const imported = output.flatMap(({ imports = [], dynamicImports = [] }) => [
+    ...imports,
+    ...dynamicImports,
+  ]);
+  const packages = imported.filter((name) => name !== 'full.js' && !name.startsWith('node:'));
+  if (packages.length > 0) throw new Error(`full.js is not whole: it imports ${packages}`);
 }
