@@ -5,10 +5,11 @@ import { memory, open } from '../../src/index.js';
 import { type LiveSource, live, liveCount, liveRow } from '../../src/live/index.js';
 import { type Entry, failure } from '../support/models/store-model.js';
 import { rest, until } from '../support/watching.js';
-import { keyOf, keysOf, listened, range, reads, rowsOf, storeOf } from './live-store.js';
+import { reads } from './counted-reads.js';
+import { keyOf, keysOf, listened, range, rowsOf, storeOf } from './live-store.js';
 
 vi.mock(import('../../src/live/read-synchronously.js'), async (original) => {
-  const { counted } = await import('./live-store.js');
+  const { counted } = await import('./counted-reads.js');
   return counted(await original());
 });
 beforeEach(() => Object.assign(reads, { count: 0, isCold: false }));

@@ -1,21 +1,6 @@
-/** A store with numbered rows, and counts of what its live queries read and report. */
+/** A store with numbered rows, and counts of the reports of its live queries. */
 import { memory, type OpenOptions, open, type Store } from '../../src/index.js';
-import type * as now from '../../src/live/read-synchronously.js';
 import type { Entry } from '../support/models/store-model.js';
-
-/** Counts the reads of memory; `isCold` makes them miss. */
-export const reads = { count: 0, isCold: false };
-
-/** Replaces `live/read-synchronously.ts`, to count its reads. */
-export function counted(own: typeof now): Partial<typeof now> {
-  return {
-    answerNow: (engine, op, answer) => {
-      reads.count += 1;
-      return own.answerNow(engine, op, answer);
-    },
-    isReadable: (...args) => !reads.isCold && own.isReadable(...args),
-  };
-}
 
 export const keyOf = (at: number) => `k${String(at).padStart(4, '0')}`;
 export const rowsOf = (count: number): Entry[] =>

@@ -2,10 +2,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { live } from '../../src/live/index.js';
 import { rest, until } from '../support/watching.js';
-import { keyOf, keysOf, listened, range, reads, rowsOf, storeOf } from './live-store.js';
+import { reads } from './counted-reads.js';
+import { keyOf, keysOf, listened, range, rowsOf, storeOf } from './live-store.js';
 
 vi.mock(import('../../src/live/read-synchronously.js'), async (original) => {
-  const { counted } = await import('./live-store.js');
+  const { counted } = await import('./counted-reads.js');
   return counted(await original());
 });
 beforeEach(() => Object.assign(reads, { count: 0, isCold: false }));

@@ -4,10 +4,11 @@ import { HedgerowError } from '../../src/index.js';
 import { type LiveSource, live, liveCount } from '../../src/live/index.js';
 import { type Entry, failure } from '../support/models/store-model.js';
 import { handles, rest, until, watches } from '../support/watching.js';
-import { keyOf, keysOf, listened, range, reads, rowsOf, storeOf } from './live-store.js';
+import { reads } from './counted-reads.js';
+import { keyOf, keysOf, listened, range, rowsOf, storeOf } from './live-store.js';
 
 vi.mock(import('../../src/live/read-synchronously.js'), async (original) => {
-  const { counted } = await import('./live-store.js');
+  const { counted } = await import('./counted-reads.js');
   return counted(await original());
 });
 beforeEach(() => Object.assign(reads, { count: 0, isCold: false }));
