@@ -70,7 +70,8 @@ async function importsOf(input) {
  */
 export async function joinModules() {
   const names = [...entries(), ...PARTS];
-  const input = Object.fromEntries(names.map((name) => [name, sourceOf(name)]));
+  const inputOf = (all) => Object.fromEntries(all.map((name) => [name, sourceOf(name)]));
+  const input = inputOf(names);
   // The kit is for packages of apps that load the store: code that it shares with that is no reason to split.
   const others = names.filter((name) => name !== 'index' && name !== 'kit').map(sourceOf);
   // The imports must be known before slim's own modules can be separated from the others.
@@ -104,6 +105,14 @@ export async function joinModules() {
       },
     },
   );
-  await writeFiles(output, DIST, input);
+  await writeFiles(withoutFacades(output), DIST, inputOf(entries()));
   await finishSlim();
+}
+
+/** Leaves out the files of parts that no file imports: they only export what another file has. */
+function withoutFacades(output) {
+  const imported = new Set(output.flatMap((file) => [...file.imports, ...file.dynamicImports]));
+  const isFacade = ({ fileName }) =>
+    PARTS.some((part) => fileName === `${part}.js`) && !imported.has(fileName);
+  return output.filter((file) => !isFacade(file));
 }

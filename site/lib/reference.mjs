@@ -92,12 +92,16 @@ export async function writeEntries() {
 const GENERATED = '<!-- Written by `npm run docs`. -->\n\n';
 
 /** Makes the page of an entry: its title is the import path. */
-const entryPage = (name, text) => `${GENERATED}# \`${name}\`\n\n${text.replace(/^# .*\n+/, '')}`;
+function entryPage(name, text) {
+  // TypeDoc's plugin numbers this heading, since `Connection.state` has the same letters; the site does not.
+  const linked = text.replaceAll('#connectionstate-1', '#connectionstate');
+  return `${GENERATED}# \`${name}\`\n\n${linked.replace(/^# .*\n+/, '')}`;
+}
 
 const indexPage = (all) => `${GENERATED}# API by entry
 
 Each entry of the package, from the comments in its declarations. [API by subject](../api.md) says what they are for, what they
-cost and how they fail. \`hedgerow/slim\` exports what \`hedgerow\` does, and \`hedgerow/full\` that with tables, live queries and \`serve\`.
+cost and how they fail. \`hedgerow/slim\` exports what \`hedgerow\` does, and \`hedgerow/full\` that with proofs, sync and \`serve\`.
 
 ${all.map(({ name }) => `- [\`${name}\`](${pageOf(name)}.md)`).join('\n')}
 `;

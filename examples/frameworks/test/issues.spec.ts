@@ -154,7 +154,7 @@ test('a browser without storage: the page says so', async ({ profile }) => {
     };
     Object.defineProperty(window, 'indexedDB', { value: { open } });
   });
-  const words = 'The store cannot be opened: the browser denies storage to this page';
+  const words = 'The store cannot be opened: the browser denies storage:';
   await expect(page.getByRole('alert')).toContainText(words);
   expect(profile.faults.splice(0)).toEqual([expect.stringContaining('denies storage')]);
 });

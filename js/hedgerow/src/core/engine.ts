@@ -131,7 +131,7 @@ export class Engine {
   #refusal(): HedgerowError {
     if (this.#ended !== undefined) return this.#ended;
     const cause = this.#trap;
-    const message = 'the core crashed meanwhile: try again';
+    const message = 'the core crashed: try again';
     return new HedgerowError(kindOfError(cause) ?? 'unavailable/crashed', message, { cause });
   }
 

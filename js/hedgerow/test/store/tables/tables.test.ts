@@ -151,7 +151,7 @@ describe('tables', () => {
       key: 'i1',
     });
     await db.issues.insert(issue(3));
-    expect(await db.issues.deleteMany({ status: 'closed' })).toBe(1);
+    expect((await db.issues.deleteMany({ status: 'closed' })).rows).toBe(1);
     expect((await db.issues.toArray()).map((one) => one.id)).toEqual(['i1', 'i3']);
   });
 

@@ -102,7 +102,7 @@ const TABLE_WRITES: Record<string, Write> = {
 /** Members that change no rows of the branch. */
 const READS = new Set(
   `__v_skip all at backup.export between branches.current branches.delete branches.list branches.open
-   branches.preview branches.switchTo close constructor count get getMany has health.compact health.get
+   branches.preview branches.switchTo close connect constructor count get getMany has health.compact health.get
    health.persist health.repair health.stats health.subscribe health.verify history.diff history.since
    history.sinceFork keyOf keysOf migration op orderBy prove rank ready root rowSource scan sinceFork snapshot source
    sumTree toArray tryMigration watch`.split(/\s+/),

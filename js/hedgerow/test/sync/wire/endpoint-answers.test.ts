@@ -226,7 +226,7 @@ it('a value that is no transport is refused by name', async () => {
   const db = await store();
   for (const none of [undefined, null, 5, {}, { kind: 'other' }, memoryRemote()] as Any[]) {
     expect(await caught(db.connect(none))).toMatchObject({
-      ...{ ...ofKind('invalid-argument'), message: expect.stringContaining('bucket(remote)') },
+      ...{ ...ofKind('invalid-argument'), message: expect.stringContaining('bucket()') },
     });
   }
   for (const none of [rest(undefined as Any), mutators(undefined as Any)]) {
