@@ -153,7 +153,7 @@ describe('tables', () => {
     await db.transaction((tx) => note(tx));
     snapshot.close();
     await db.close();
-    for (const name of ['put', 'release', 'snapshot', 'deleteMany', 'close', 'root']) {
+    for (const name of ['put', 'connect', 'snapshot', 'deleteMany', 'close', 'root']) {
       expect(names).toContain(name);
     }
     for (const name of names) {
