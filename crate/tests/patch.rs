@@ -219,6 +219,7 @@ fn malformed_operations_are_refused_with_their_offsets() {
         (r#"{"op":"add","key":"a","value":1}"#, 0, ValueMissing),
         (r#"{"op":"change","key":"a","oldValue":1}"#, 0, ValueMissing),
         (r#"{"op":"insert","key":"a","value":1}"#, 0, ValueMissing),
+        (r#"{"op":"update","key":"list","oldValue":1}"#, 0, ValueMissing),
         (r#"{"op":"change","newValue":1}"#, 0, KeyMissing),
         (r#"{"op":"update","newValue":1}"#, 0, KeyMissing),
         (r#"{"op":"update","key":"a","newValue":1,"merge":{}}"#, 36, UpdateTwice),

@@ -35,10 +35,10 @@ const db = await open('places', {
 });
 
 if ((await db.places.count()) === 0) {
-  const { rows, bytes, ms, longestSliceMs } = await db.places.putMany(places());
-  const size = (bytes / 1e6).toFixed(1);
-  console.log(`loaded ${rows} rows, ${size} MB, in ${ms.toFixed(0)} ms`);
-  console.log(`longest slice ${longestSliceMs.toFixed(1)} ms`);
+  const { rows, stats } = await db.places.putMany(places());
+  const size = (stats.bytes / 1e6).toFixed(1);
+  console.log(`loaded ${rows} rows, ${size} MB, in ${stats.ms.toFixed(0)} ms`);
+  console.log(`longest slice ${stats.longestSliceMs.toFixed(1)} ms`);
 } else {
   console.log(`${await db.places.count()} rows are there`);
 }

@@ -3,8 +3,8 @@
 //! `{"op":"insert","key":..,"newValue":..}`, `{"op":"update",..}` with the same members, and
 //! `{"op":"delete","key":..,"oldValue":..}`. `del`, `add` and `change` are other names of `delete`, `insert` and of an
 //! `update` with a `newValue`. Members may come in any order. The last of equal names counts, and members with other
-//! names are ignored; but a clear with a key or bounds, and an update with a `newValue` and members to merge, are
-//! refused, as a part of them would not count.
+//! names are ignored; but a clear with a key or bounds, an update with a `newValue` and members to merge, and an update
+//! with an `oldValue` alone are refused, as a part of them would not count.
 //!
 //! Changes of an index, which have a `secondary` key, are refused: a deleted entry does not mean that
 //! its row was deleted.
@@ -136,11 +136,15 @@ pub(super) fn read_operation(
         return Err((op.map_or(at, |op| op.start), RowFault::NoOperation));
     };
     let mut does = WORDS[which].1;
-    if let (Does::Update, Some(new_value)) = (does, &new_value) {
-        if merge.is_some() || constrain.is_some() || unset.is_some() {
-            return Err((new_value.start, RowFault::UpdateTwice));
+    if does == Does::Update {
+        let merges = merge.is_some() || constrain.is_some() || unset.is_some();
+        match &new_value {
+            Some(new_value) if merges => return Err((new_value.start, RowFault::UpdateTwice)),
+            Some(_) => does = Does::Put,
+            // A change of a diff that has lost its value.
+            None if old_value.is_some() && !merges => does = Does::Put,
+            None => {}
         }
-        does = Does::Put;
     }
     // A deletion with an old value comes from a diff; any other may have any further members.
     let is_diff = which >= CHANGES || (WORDS[which].1 == Does::Update && does == Does::Put);

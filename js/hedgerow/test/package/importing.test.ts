@@ -109,19 +109,8 @@ it('an open store does not keep a process alive', async () => {
 
 it('the package exports only its public names', () => {
   expect(Object.keys(hedgerow).sort()).toEqual([
-    'HedgerowError',
-    'clone',
-    'destroy',
-    'idb',
-    'importStore',
-    'isSupported',
-    'memory',
-    'missingFeatures',
-    'open',
-    'persist',
-    'preload',
-    'repair',
-    'verify',
-    'verifyProof',
+    ...['HedgerowError', 'StoredFile', 'clone', 'decodeKey', 'destroy', 'encodeKey', 'file', 'idb'],
+    ...['importStore', 'keyRange', 'live', 'liveCount', 'liveRow', 'memory', 'missingFeatures'],
+    ...['open', 'preload', 'repairStore', 'rowType', 'table', 'verifyStore', 'wordsOf'],
   ]);
 });

@@ -99,9 +99,11 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
 
 it.each(Object.keys(SCENES))(
   'the last remedy after %s ends with equal rows on both sides',
-  async (code) => {
-    const { db, link, remote, rows } = await (SCENES[code] as () => Promise<Scene>)();
-    const last = blocksOf(`docs/errors/${code}.md`).at(-1)?.code as string;
+  async (kind) => {
+    const { db, link, remote, rows } = await (SCENES[kind] as () => Promise<Scene>)();
+    const [code, detail] = kind.split('/');
+    const blocks = blocksOf(`docs/errors/${code}.md`).filter((block) => block.detail === detail);
+    const last = blocks.at(-1)?.code as string;
     const modules = { 'hedgerow/sync': { ...sync, httpRemote: () => remote } };
     await runBlocks([last], { names: { db, connection: link }, modules });
     expect(await rowsOf(db)).toEqual(rows);

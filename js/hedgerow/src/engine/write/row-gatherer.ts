@@ -88,8 +88,10 @@ export class RowGatherer<Row> {
     const { op, key, value, newValue, merge, constrain, unset, oldValue, secondary } = Object(
       row,
     ) as Record<string, unknown>;
-    const isChange =
-      /^(insert|add|change)$/.test(op as string) || (op === 'update' && newValue !== undefined);
+    // An update with an old value alone is a change that has lost its new one, which the core refuses.
+    const isMerge = [merge, constrain, unset].some((one) => one !== undefined);
+    const isUpdate = newValue !== undefined || (oldValue !== undefined && !isMerge);
+    const isChange = /^(insert|add|change)$/.test(op as string) || (op === 'update' && isUpdate);
     if (isChange || op === 'put' || op === 'update' || op === 'delete' || op === 'del') {
       if (typeof key !== 'string') checkKey(key, at);
     }

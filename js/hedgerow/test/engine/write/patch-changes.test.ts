@@ -129,10 +129,13 @@ describe('changes among operations', () => {
       { op: 'update', key: 'b', newValue: 2 },
       { op: 'insert', key: 'c', newValue: 1 },
       { op: 'delete', key: 'c' },
+      { op: 'insert', key: 'd', newValue: 1 },
+      { op: 'update', key: 'd', newValue: null },
     ]);
     expect(await all(db)).toEqual([
       ['a', { n: 1, m: 2 }],
       ['b', 2],
+      ['d', null],
     ]);
   });
 
@@ -160,7 +163,7 @@ describe('changes among operations', () => {
     ['a put with the member of an add', { op: 'put', key: 'a', newValue: 1 }, /`value`/],
     ['a change without a key', { op: 'update', newValue: 1 }, /key/],
     ['a number for a key', { op: 'insert', key: 5, newValue: 1 }, /key/],
-    ['another word', { op: 'set', key: 'a', newValue: 1 }, /add, change/],
+    ['another word', { op: 'set', key: 'a', newValue: 1 }, /insert, update/],
     ['an entry that came', { op: 'insert', key: 'a', newValue: 1, secondary: 1 }, /secondary/],
     [
       'an entry that went',
@@ -172,7 +175,7 @@ describe('changes among operations', () => {
   ];
 
   it.each(bads)('%s is refused, by the name of the member', async (_, bad, member) => {
-    const db = await storeOf([['a', 1]]);
+    const db = await storeOf([['a', {}]]);
     const good: PatchOperation = { op: 'insert', key: 'new', newValue: 1 };
     const patch = [good, bad] as PatchOperation[];
     const sources: (() => Patch)[] = [() => patch, () => new Response(lines(patch))];

@@ -135,16 +135,20 @@ describe.each(Object.entries(KINDS))('a row %s', (name, { definition, bad, code 
 
   it('is reported together with others of the same call', async () => {
     const db = await store();
-    const reports: unknown[] = [];
+    const reports: Error[] = [];
     vi.spyOn(console, 'error').mockImplementation((cause) => void reports.push(cause));
-    const keys: unknown[] = [];
-    db.t.watch((changes) => void keys.push(...changes.map(({ key }) => key)));
+    // A migration may change the readable row once more.
+    const keys = new Set<unknown>();
+    db.t.watch((changes) => {
+      for (const { key } of changes) keys.add(key);
+    });
     await db.putMany([
       ...Array.from({ length: 50 }, (_, at): [string, unknown] => [`t/bad${at + 10}`, bad]),
       ['t/z', { id: 'z', note: 'z' }],
     ]);
-    await expect.poll(() => keys).toEqual(['z']);
-    expect(reports).toMatchObject([{ message: '50 rows cannot be read', cause: error }]);
+    await expect.poll(() => [...keys]).toEqual(['z']);
+    const unreadable = reports.filter(({ message }) => message.includes('cannot be read'));
+    expect(unreadable).toMatchObject([{ message: '50 rows cannot be read', cause: error }]);
   });
 
   it('is left out of a live list, whose error names it', async () => {

@@ -39,6 +39,7 @@ it('a loop sends calls, pulls after a poke, and reports its state', async () => 
     .toEqual({
       ...{ status: 'synced', isPending: false, pendingCalls: 0, isFilled: true, isLeader: true },
       ...{ error: undefined, retryAt: undefined },
+      ...{ rejected: [], canUndo: false, canRedo: false },
     });
   // The tab that speaks for all sends the other tab's calls.
   await other.mutate.add(1);
