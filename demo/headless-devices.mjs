@@ -79,8 +79,8 @@ async function firstRoot() {
 /** Returns the root that a device without a page gets from the server. */
 async function rootOfClone(url) {
   const store = await open('clone', { storage: memory() });
-  const link = await store.connect(bucket(httpRemote({ url: new URL('remote/', url).href })));
-  await link.pull();
+  const connection = await store.connect(bucket(httpRemote({ url: new URL('remote/', url).href })));
+  await connection.pull();
   const { root } = store;
   await store.close();
   return root;
@@ -113,7 +113,7 @@ async function checkClones(devices, right, { say, check, ms, bytes, count }) {
     check(clone.requests > 0, `a clone took ${clone.requests} requests`);
     check(root === right, `device ${device.name} is at root ${root}, but Node makes ${right}`);
     const isCounted = traffic.requests === wired.calls && traffic.receivedBytes === wired.received;
-    check(isCounted, `the link of ${device.name} counts ${JSON.stringify(traffic)}`);
+    check(isCounted, `the connection of ${device.name} counts ${JSON.stringify(traffic)}`);
   }
 }
 

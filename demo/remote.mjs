@@ -12,8 +12,8 @@ export async function startRemote() {
   const store = await open('tasks', { storage: memory(), tables: { tasks } });
   await store.tasks.putMany(allTasks());
   // A remote in memory keeps writers apart: no probe is needed.
-  const link = await store.connect(bucket(remote, { probe: false }));
-  await link.push();
+  const connection = await store.connect(bucket(remote, { probe: false }));
+  await connection.push();
   const { root } = store;
   await store.close();
   const { url, close } = await serveRemote(remote, { origin: '*' });

@@ -34,7 +34,7 @@ export class Device {
   readonly #events: DeviceEvents;
   #store: TaskStore | undefined;
   #origin: TaskStore | undefined;
-  #link: BucketConnection | undefined;
+  #connection: BucketConnection | undefined;
   #isStarted = false;
   state: ConnectionState | undefined;
   /** Numbers of tasks that differ from the server's, as last seen. */
@@ -74,7 +74,7 @@ export class Device {
   }
 
   get traffic() {
-    return this.#link?.traffic ?? { requests: 0, sentBytes: 0, receivedBytes: 0 };
+    return this.#connection?.traffic ?? { requests: 0, sentBytes: 0, receivedBytes: 0 };
   }
 
   /** Opens the store, clones if it is empty, and keeps it in sync from then on. */
@@ -87,9 +87,9 @@ export class Device {
     this.#store = store;
     // This project's own server keeps writers apart: no probe is needed.
     const remote = this.wire.through(httpRemote({ url: this.#url }));
-    const link = await store.connect(bucket(remote, { probe: false }));
-    this.#link = link;
-    this.#origin = await store.branches.open(link.originName);
+    const connection = await store.connect(bucket(remote, { probe: false }));
+    this.#connection = connection;
+    this.#origin = await store.branches.open(connection.originName);
     store.tasks.watch(
       async (changes) => {
         this.#events.onRows(changes);
@@ -97,14 +97,14 @@ export class Device {
       },
       { initial: true },
     );
-    if ((await store.tasks.count()) === 0 && this.wire.isPlugged) await this.#clone(link);
+    if ((await store.tasks.count()) === 0 && this.wire.isPlugged) await this.#clone(connection);
     this.#calls = [];
     await this.#readConflicts();
-    link.subscribe(() => void this.#onState(link.state));
-    link.onPull(({ rows }) => this.#tellReceived(rows));
-    link.onProgress(this.#events.onProgress);
+    connection.subscribe(() => void this.#onState(connection.state));
+    connection.onPull(({ rows }) => this.#tellReceived(rows));
+    connection.onProgress(this.#events.onProgress);
     this.#isStarted = true;
-    link.start({ pauseMs: PAUSE_MS, subscribe: this.wire.pokes });
+    connection.start({ pauseMs: PAUSE_MS, subscribe: this.wire.pokes });
   }
 
   /** Returns the name of the running server's store: a restarted server has other rows. */
@@ -122,11 +122,11 @@ export class Device {
     return `${this.#key}-${id}`;
   }
 
-  async #clone(link: BucketConnection): Promise<void> {
+  async #clone(connection: BucketConnection): Promise<void> {
     this.#events.onProgress(undefined);
     const startMs = performance.now();
-    await link.pull({ onProgress: this.#events.onProgress });
-    const { requests, receivedBytes } = link.traffic;
+    await connection.pull({ onProgress: this.#events.onProgress });
+    const { requests, receivedBytes } = connection.traffic;
     const ms = performance.now() - startMs;
     this.#tell({ clone: { ms, requests, received: receivedBytes } });
     this.syncedAt = new Date();
@@ -178,7 +178,7 @@ export class Device {
 
   async forgetConflicts(): Promise<void> {
     const ids = new Set(this.told.conflicts.map(({ id }) => id));
-    await this.#link?.forgetConflicts(ids);
+    await this.#connection?.forgetConflicts(ids);
     await this.#readConflicts();
   }
 
@@ -249,9 +249,9 @@ export class Device {
   }
 
   async #readConflicts(): Promise<void> {
-    if (this.#link === undefined) return;
+    if (this.#connection === undefined) return;
     const conflicts: ToldConflict[] = [];
-    for await (const one of this.#link.conflicts()) conflicts.push(...fieldsOf(one));
+    for await (const one of this.#connection.conflicts()) conflicts.push(...fieldsOf(one));
     this.#tell({ conflicts: conflicts.reverse() });
   }
 }

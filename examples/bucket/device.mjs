@@ -14,15 +14,15 @@ const { values, positionals } = parseArgs({
   },
 });
 const [room, text] = positionals;
-const { db, link } = await openRoom({
+const { db, connection } = await openRoom({
   ...{ account: 'me', room, endpoint: values.endpoint },
   token: () => process.env.TOKEN,
   storage: sqlite({ location: values.location }),
 });
-await link.pull();
+await connection.pull();
 if (text !== undefined) {
   await db.put(`note/${crypto.randomUUID()}`, { text });
-  await link.push();
+  await connection.push();
 }
 for await (const [, note] of db.scan({ prefix: 'note/' })) console.log(note.text);
 await db.close();

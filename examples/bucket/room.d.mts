@@ -1,4 +1,5 @@
 import type { Storage, Store } from 'hedgerow';
+import type { BucketConnection } from 'hedgerow/sync';
 
 /** A user, and the room to open. */
 export interface Visit {
@@ -11,7 +12,7 @@ export interface Visit {
 
 export interface Room {
   readonly db: Store;
-  readonly link: Awaited<ReturnType<Store['remote']>>;
+  readonly connection: BucketConnection;
 }
 
 export function openRoom(visit: Visit): Promise<Room>;

@@ -21,17 +21,17 @@ export async function openRoom({ account, room, endpoint, token, storage }) {
   }
   const db = await open(storeOf({ account, room }), storage && { storage });
   // A device need not probe: `npx @hedgerow/server check` has probed the bucket.
-  const link = await db.connect(
+  const connection = await db.connect(
     bucket(s3Remote({ prefix: `rooms/${room}/`, sign }), { probe: false }),
   );
-  return { db, link };
+  return { db, connection };
 }
 
 /**
  * Signs a user out: sends what waits, and deletes the rows. Rejects, and deletes no row, if some change cannot be sent.
  */
-export async function leaveRoom({ account, room, storage }, { db, link }) {
-  await link.push();
+export async function leaveRoom({ account, room, storage }, { db, connection }) {
+  await connection.push();
   await db.close();
   await destroy(storeOf({ account, room }), storage && { storage });
 }

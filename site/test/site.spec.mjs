@@ -20,7 +20,7 @@ const KINDS = [
   'benchmark.html',
   'playground.html',
   'errors/quota-exceeded.html',
-  'reference/hedgerow-keys.html',
+  'reference/hedgerow.html',
   'there-is-no-such-page.html',
 ];
 const every = () =>

@@ -22,7 +22,8 @@ const CONNECTORS = {
 /** Loads all code of sync, for `preload`. */
 export const loadTransports = async () => {
   const { rest, mutators } = CONNECTORS;
-  await Promise.all([rest(), mutators(), (await bucketParts()).loadBucketParts()]);
+  const buckets = async () => (await bucketParts()).loadBucketParts();
+  await Promise.all([rest(), mutators(), buckets()]);
 };
 
 /** Loads the function that connects a store by a transport. */

@@ -83,7 +83,7 @@ it('signing out sends pending notes, and deletes the rows', async () => {
   const storage = memory();
   const who = { ...{ account: 'ann', room: '7', endpoint, storage }, token: () => 'ann' };
   const first = await openRoom(who);
-  await first.link.pull();
+  await first.connection.pull();
   await first.db.put('note/last', { text: 'Gone for today' });
   await leaveRoom(who, first);
   await expect(open('ann in 7', { storage, advanced: { mustExist: true } })).rejects.toMatchObject({
@@ -93,7 +93,7 @@ it('signing out sends pending notes, and deletes the rows', async () => {
   expect(await device('bob', '7')).toContain('Gone for today');
   const reader = { ...who, account: 'cem', token: () => 'cem' };
   const second = await openRoom(reader);
-  await second.link.pull();
+  await second.connection.pull();
   await second.db.put('note/unsent', { text: 'Kept' });
   await expect(leaveRoom(reader, second)).rejects.toMatchObject({ code: 'unauthorized' });
   expect(await second.db.get('note/unsent')).toEqual({ text: 'Kept' });

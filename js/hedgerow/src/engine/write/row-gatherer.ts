@@ -88,16 +88,17 @@ export class RowGatherer<Row> {
     const { op, key, value, newValue, merge, constrain, unset, oldValue, secondary } = Object(
       row,
     ) as Record<string, unknown>;
-    // An update with an old value alone is a change that has lost its new one, which the core refuses.
-    const isMerge = [merge, constrain, unset].some((one) => one !== undefined);
-    const isUpdate = newValue !== undefined || (oldValue !== undefined && !isMerge);
-    const isChange = /^(insert|add|change)$/.test(op as string) || (op === 'update' && isUpdate);
+    const isChange =
+      /^(insert|add|change)$/.test(op as string) || (op === 'update' && newValue !== undefined);
     if (isChange || op === 'put' || op === 'update' || op === 'delete' || op === 'del') {
       if (typeof key !== 'string') checkKey(key, at);
     }
     if (op === 'put') this.#members.push({ op, key, value: this.#valueOf(value, at) });
-    else if (op === 'update' && !isChange) this.#members.push({ op, key, merge, constrain, unset });
-    else if (op === 'clear') {
+    else if (op === 'update' && !isChange) {
+      // The core refuses a change that has lost its new value.
+      const mark = oldValue === undefined ? undefined : 0;
+      this.#members.push({ op, key, merge, constrain, unset, oldValue: mark });
+    } else if (op === 'clear') {
       // The core only checks whether it names a key or a bound.
       const names = Object.keys(row as object).map((name) => [name, 0]);
       this.#members.push({ ...Object.fromEntries(names), op });
