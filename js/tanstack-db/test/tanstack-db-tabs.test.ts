@@ -242,6 +242,7 @@ describe('a mutation of a tab whose collection has a transaction of another tab'
     };
     await hedgerowPersistence(other).adapter.applyCommittedTx('todos', tx(1, todo('a', 'theirs')));
     await adapter.getStreamPosition('todos');
+    await expect.poll(() => db.root).toBe(other.root);
     await reportNew();
     if (isHandled) await rest(5);
     const value = { ...todo('a', 'mine') };
