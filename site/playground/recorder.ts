@@ -4,7 +4,6 @@
  */
 
 import type { Storage } from 'hedgerow';
-import type { SegmentStore } from 'hedgerow/kit';
 import { hex } from '../../js/hedgerow/src/base/hex.js';
 import { readSegmentLength } from '../../js/hedgerow/src/base/segment-table.js';
 import {
@@ -13,6 +12,7 @@ import {
   storedChunkOf,
 } from '../../js/inspector/src/model/chunk-parser.js';
 
+type SegmentStore = Awaited<ReturnType<Storage['open']>>;
 type WriteBatch = Parameters<SegmentStore['write']>[0];
 
 /** A commit of a branch of a store. */

@@ -60,8 +60,8 @@ test('few rows: every figure is there, a link shows the same, and no data stays'
   for (const { id, rows, failed, loadMs, gapMs, gets, scanMs } of report.figures) {
     expect(failed, id).toBeUndefined();
     // On a slow machine a transaction for each row comes to its limit of time.
-    const least = id === 'indexeddb-each' ? 1 : ROWS;
-    expect(rows, `${id}: rows that are there`).toBeGreaterThanOrEqual(least);
+    const isCut = id === 'indexeddb-each' && rows > 0 && rows < ROWS;
+    expect(isCut ? ROWS : rows, `${id}: rows that are there`).toBe(ROWS);
     for (const figure of [loadMs, gapMs, gets, scanMs]) expect(figure, id).toBeGreaterThan(0);
   }
   // The plot has drawn the same frames.
