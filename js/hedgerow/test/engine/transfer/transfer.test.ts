@@ -66,8 +66,8 @@ describe('a store that is exported and imported', () => {
       if (db.root !== '0'.repeat(64)) expect(parts.at(-1)).toBeCloseTo(1, 6);
       const { refs, ids } = await storedIn(copies);
       expect(refs.has('import')).toBe(false);
-      // An import that takes more than a second may have joined small segments.
-      expect(ids.length > 0).toBe(result.stats.segments > 0);
+      // It leaves no garbage: if the source was compacted during its export, no commit needs some of the segments.
+      expect(ids.length).toBeLessThanOrEqual(result.stats.segments);
       await expectCopy(db, copies);
       const copy = await open('copy', { storage: copies });
       expect(await copy.branches.list()).toEqual(await db.branches.list());
