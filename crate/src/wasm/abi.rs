@@ -9,6 +9,12 @@
     reason = "some numbers are named by the host only: here they are the remaining case"
 )]
 
+use crate::chunk::{ChunkKind, HEADER_BYTES, pieces_of};
+use crate::error::Field;
+use crate::hash::HASH_BYTES;
+use crate::value::VALUE_REF_BYTES;
+use crate::{limits, node};
+
 /// The answer of a call.
 pub mod status {
     /// Finished.
@@ -170,18 +176,127 @@ pub mod found_leaf {
     pub const BYTES: usize = 52;
 }
 
+/// The malformed part of a chunk or table, as far as a read finds it: numbers of [`Field`](crate::error::Field).
+pub mod field {
+    /// The first byte: the kind of a chunk, or the level of a node.
+    pub const KIND: u32 = 0;
+    /// The version of the format.
+    pub const VERSION: u32 = 1;
+    /// The number of members.
+    pub const COUNT: u32 = 2;
+    /// The length of the whole.
+    pub const LENGTH: u32 = 3;
+    /// An offset in a table of offsets.
+    pub const OFFSET: u32 = 4;
+    /// The length of a key.
+    pub const KEY_LENGTH: u32 = 5;
+    /// A key that is not valid UTF-8.
+    pub const KEY_TEXT: u32 = 6;
+    /// A key that does not sort after the one before it.
+    pub const KEY_ORDER: u32 = 7;
+    /// The length of a value.
+    pub const VALUE_LENGTH: u32 = 8;
+    /// A cumulative entry count that does not grow.
+    pub const ENTRY_COUNT: u32 = 9;
+    /// The level of a child is not one less than its parent's.
+    pub const CHILD_LEVEL: u32 = 10;
+    /// The last key of a child is not the one that its parent names.
+    pub const CHILD_KEY: u32 = 11;
+    /// The entry count of a child is not the one that its parent names.
+    pub const CHILD_COUNT: u32 = 12;
+}
+
+/// The first byte of a chunk, unless it is a node: that begins with its level.
+pub mod chunk_kind {
+    /// A commit.
+    pub const COMMIT: u32 = 0xc0;
+    /// A piece of a sum tree.
+    pub const SUM_PIECE: u32 = 0xd0;
+    /// The first piece of a sum tree.
+    pub const SUM_TOP: u32 = 0xd1;
+    /// Part of a value that is stored out of line, or all of it.
+    pub const PIECE: u32 = 0xe0;
+    /// The hashes of a value's pieces.
+    pub const PIECE_LIST: u32 = 0xe1;
+}
+
+/// Sizes of chunks and of their parts, in bytes: `docs/format.md` draws them.
+pub mod chunk_size {
+    /// Kind and version at the start of a chunk.
+    pub const HEADER_BYTES: usize = 2;
+    /// A hash.
+    pub const HASH_BYTES: usize = 32;
+    /// Highest level of a node.
+    pub const MAX_LEVEL: usize = 40;
+    /// A node before its offsets.
+    pub const NODE_HEADER_BYTES: usize = 4;
+    /// A child in an internal node besides its key.
+    pub const CHILD_BYTES: usize = 42;
+    /// The largest leaf.
+    pub const MAX_LEAF_BYTES: usize = 21_511;
+    /// The largest internal node.
+    pub const MAX_INNER_BYTES: usize = 17_453;
+    /// Largest value in a leaf; a larger one is out of line.
+    pub const MAX_INLINE_VALUE_BYTES: usize = 4096;
+    /// The reference to a value out of line.
+    pub const VALUE_REF_BYTES: usize = 36;
+    /// A piece of a value, except for the last.
+    pub const PIECE_BYTES: usize = 65_536;
+    /// Most pieces of a value.
+    pub const MOST_PIECES: usize = 1024;
+}
+
 /// Other sizes that both sides use.
 pub mod size {
     /// Doubles in a reply.
     pub const REPLY_WORDS: usize = 16;
     /// Bytes of the shortest segment that is read in parts.
     pub const LEAST_BYTES_FOR_PARTS: usize = 65_536;
+    /// A segment below this is small.
+    pub const SMALL_SEGMENT_BYTES: usize = 65_536;
+    /// The cost of a request to storage, in bytes that are read in the same time, if the host does not set it.
+    pub const REQUEST_COST: usize = 294_912;
     /// Doubles of each level in a census: its nodes, their bytes unpacked, the same as they are stored, and the unpacked
     /// bytes of the smallest and the largest.
     pub const LEVEL_WORDS: usize = 5;
 }
 
-const _: () = assert!(size::LEVEL_WORDS == crate::tree::LEVEL_WORDS);
+// The formats have one definition, in the packages below: these are the same numbers.
+const _: () = {
+    assert!(size::LEVEL_WORDS == crate::tree::LEVEL_WORDS);
+    assert!(size::LEAST_BYTES_FOR_PARTS == limits::LEAST_BYTES_FOR_PARTS);
+    assert!(size::SMALL_SEGMENT_BYTES == limits::SMALL_SEGMENT_BYTES);
+    assert!(size::REQUEST_COST == crate::cache::REQUEST_COST);
+    assert!(chunk_kind::COMMIT == ChunkKind::Commit.header()[0] as u32);
+    assert!(chunk_kind::SUM_PIECE == ChunkKind::SumPiece.header()[0] as u32);
+    assert!(chunk_kind::SUM_TOP == ChunkKind::SumTop.header()[0] as u32);
+    assert!(chunk_kind::PIECE == ChunkKind::Piece.header()[0] as u32);
+    assert!(chunk_kind::PIECE_LIST == ChunkKind::PieceList.header()[0] as u32);
+    assert!(field::KIND == Field::Kind as u32);
+    assert!(field::VERSION == Field::Version as u32);
+    assert!(field::COUNT == Field::Count as u32);
+    assert!(field::LENGTH == Field::Length as u32);
+    assert!(field::OFFSET == Field::Offset as u32);
+    assert!(field::KEY_LENGTH == Field::KeyLength as u32);
+    assert!(field::KEY_TEXT == Field::KeyText as u32);
+    assert!(field::KEY_ORDER == Field::KeyOrder as u32);
+    assert!(field::VALUE_LENGTH == Field::ValueLength as u32);
+    assert!(field::ENTRY_COUNT == Field::EntryCount as u32);
+    assert!(field::CHILD_LEVEL == Field::ChildLevel as u32);
+    assert!(field::CHILD_KEY == Field::ChildKey as u32);
+    assert!(field::CHILD_COUNT == Field::ChildCount as u32);
+    assert!(chunk_size::HEADER_BYTES == HEADER_BYTES);
+    assert!(chunk_size::HASH_BYTES == HASH_BYTES);
+    assert!(chunk_size::MAX_LEVEL == limits::MAX_LEVEL as usize);
+    assert!(chunk_size::NODE_HEADER_BYTES == node::NODE_HEADER_BYTES);
+    assert!(chunk_size::CHILD_BYTES == node::CHILD_BYTES);
+    assert!(chunk_size::MAX_LEAF_BYTES == node::MAX_LEAF_BYTES);
+    assert!(chunk_size::MAX_INNER_BYTES == node::MAX_INNER_BYTES);
+    assert!(chunk_size::MAX_INLINE_VALUE_BYTES == limits::MAX_INLINE_VALUE_BYTES);
+    assert!(chunk_size::VALUE_REF_BYTES == VALUE_REF_BYTES);
+    assert!(chunk_size::PIECE_BYTES == limits::PIECE_BYTES);
+    assert!(chunk_size::MOST_PIECES == pieces_of(limits::MAX_VALUE_BYTES));
+};
 
 /// Declares the words of each reply, in order. `after` declares a part that follows the words of another.
 macro_rules! replies {

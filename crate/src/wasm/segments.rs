@@ -1,13 +1,10 @@
 //! Exported functions of segments: stored ones, and new ones made here.
 
-use super::abi::{Cache, size, status};
+use super::abi::{Cache, status};
 use super::engine::with;
 use crate::cache::{SegmentId, Want};
-use crate::limits::LEAST_BYTES_FOR_PARTS;
 use crate::segment::{TABLE_ENTRY_BYTES, Table};
 use wasm_bindgen::prelude::wasm_bindgen;
-
-const _: () = assert!(size::LEAST_BYTES_FOR_PARTS == LEAST_BYTES_FOR_PARTS);
 
 /// Reserves memory for tables of `bytes` bytes in all.
 #[wasm_bindgen]

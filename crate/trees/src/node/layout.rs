@@ -9,13 +9,13 @@ use crate::limits::{MAX_INLINE_VALUE_BYTES, MAX_KEY_BYTES};
 use core::cmp::Ordering;
 
 /// Bytes before the offsets.
-pub(crate) const NODE_HEADER_BYTES: usize = HEADER_BYTES + 2;
+pub const NODE_HEADER_BYTES: usize = HEADER_BYTES + 2;
 /// Bytes of a record besides its key and value.
 pub(crate) const RECORD_BYTES: usize = 2;
 /// Bytes of an entry in a leaf besides its key and value.
 pub(crate) const LEAF_ENTRY_BYTES: usize = 2 + RECORD_BYTES;
 /// Bytes of a child in an internal node besides its key.
-pub(crate) const CHILD_BYTES: usize = 2 + 8 + HASH_BYTES;
+pub const CHILD_BYTES: usize = 2 + 8 + HASH_BYTES;
 
 /// The bits of a record's head that hold the length of its key.
 pub(crate) const KEY_LENGTH_MASK: u16 = 0x3fff;

@@ -15,10 +15,8 @@ mod layout;
 mod leaf;
 
 pub use inner::{Child, Inner};
-pub(crate) use layout::{
-    CHILD_BYTES, KEY_LENGTH_MASK, LEAF_ENTRY_BYTES, NODE_HEADER_BYTES, RECORD_BYTES, within_node,
-};
-pub use layout::{MAX_INNER_BYTES, MAX_LEAF_BYTES};
+pub use layout::{CHILD_BYTES, MAX_INNER_BYTES, MAX_LEAF_BYTES, NODE_HEADER_BYTES};
+pub(crate) use layout::{KEY_LENGTH_MASK, LEAF_ENTRY_BYTES, RECORD_BYTES, within_node};
 pub(crate) use leaf::record_head;
 pub use leaf::{Entry, Leaf};
 

@@ -5,6 +5,7 @@ import { HedgerowError, kindOfError } from '../base/errors.js';
 import type { SegmentRequest } from '../storage/segment-store.js';
 import { instantiate } from './instantiate-core.js';
 import type { NeededPart } from './needed-segment-part.js';
+import { createReader } from './reader/reader.js';
 import { leave, rebalance } from './shared-cache-budget.js';
 import { blockExports, type Core, guard } from './trap-guard.js';
 
@@ -64,6 +65,13 @@ export class Engine {
   /** Starts an engine that caches about `cacheBytes` of stored segments, or its share of the page's cache. */
   static async create(cacheBytes?: number): Promise<Engine> {
     const engine = new Engine(await instantiate(), cacheBytes);
+    engine.rebalance();
+    return engine;
+  }
+
+  /** Starts an engine that only reads, at once. */
+  static createReader(cacheBytes?: number): Engine {
+    const engine = new Engine(createReader() as unknown as Core, cacheBytes);
     engine.rebalance();
     return engine;
   }

@@ -1,0 +1,104 @@
+/**
+ * The table of a segment: `docs/format.md` draws it, `crate/trees/src/segment/table.rs` reads it in the core. It is
+ * checked once, when it comes.
+ */
+import * as Field from '../../base/abi/field.js';
+import { FORMAT, MAX_PACKED_CHUNK_BYTES, MAX_SEGMENT_CHUNKS } from '../../base/limits.js';
+import {
+  Stream,
+  TABLE_ENTRY_BYTES,
+  TABLE_HEADER_BYTES,
+  TABLE_MAGIC,
+} from '../../base/segment-table.js';
+import { readU16, readU32 } from './bytes-view.js';
+import { MalformedBytes } from './fault.js';
+
+const ALL_STREAMS = 7;
+
+/** The table of a segment. */
+export class Table {
+  readonly #bytes: Uint8Array;
+  /** The number of chunks, at least 1. */
+  readonly count: number;
+  /** The number of chunks in the segment; the chunks after them are at a remote. */
+  readonly here: number;
+
+  /** Takes bytes, and checks all except the hashes. Throws `MalformedBytes`. */
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    const { length } = bytes;
+    if (length < TABLE_HEADER_BYTES)
+      throw new MalformedBytes(Field.length, 0, TABLE_HEADER_BYTES, length);
+    const magic = readU32(bytes, 0);
+    if (magic !== TABLE_MAGIC) throw new MalformedBytes(Field.kind, 0, TABLE_MAGIC, magic);
+    const [version = 0, streams = 0] = bytes.subarray(4);
+    if (version !== FORMAT) throw new MalformedBytes(Field.version, 4, FORMAT, version);
+    if (streams > ALL_STREAMS) throw new MalformedBytes(Field.kind, 5, ALL_STREAMS, streams);
+    this.count = readU32(bytes, 8);
+    if (this.count === 0 || this.count > MAX_SEGMENT_CHUNKS)
+      throw new MalformedBytes(Field.count, 8, MAX_SEGMENT_CHUNKS, this.count);
+    const expected = TABLE_HEADER_BYTES + this.count * TABLE_ENTRY_BYTES;
+    if (length !== expected) throw new MalformedBytes(Field.length, 8, expected, length);
+    this.here = readU16(bytes, 6) || this.count;
+    if (this.here >= this.count && readU16(bytes, 6) > 0)
+      throw new MalformedBytes(Field.count, 6, this.count - 1, this.here);
+    for (let index = 0, start = 0; index < this.count; index++) {
+      const end = this.end(index);
+      if (end <= start) throw new MalformedBytes(Field.offset, this.#endAt(index), start + 1, end);
+      const [stored, own] = [end - start, this.chunkLength(index)];
+      const mayBePacked = index < this.here && own <= MAX_PACKED_CHUNK_BYTES;
+      if (own !== stored && !(mayBePacked && own > stored)) {
+        const at = this.#endAt(this.count + index);
+        throw new MalformedBytes(Field.length, at, stored, own);
+      }
+      start = end;
+    }
+  }
+
+  /** Returns where the number with this index is, after the hashes. */
+  #endAt(index: number): number {
+    return TABLE_HEADER_BYTES + 32 * this.count + 4 * index;
+  }
+
+  /** Whether the segment has only internal nodes, commits and pieces of sum trees, as the table says. */
+  get hasOnlyInner(): boolean {
+    return this.#bytes[5] === Stream.inner;
+  }
+
+  /** The bytes of the segment, without chunks at a remote. */
+  get segmentLength(): number {
+    return this.end(this.here - 1);
+  }
+
+  /** Returns where the chunk at `index` ends; 0 for the index before the first. */
+  end(index: number): number {
+    return index < 0 ? 0 : readU32(this.#bytes, this.#endAt(index));
+  }
+
+  /** Returns the length of a chunk, unpacked. */
+  chunkLength(index: number): number {
+    return readU32(this.#bytes, this.#endAt(this.count + index));
+  }
+
+  /** Returns the first 32 bits of the hash of a chunk. */
+  hashStart(index: number): number {
+    return readU32(this.#bytes, TABLE_HEADER_BYTES + 32 * index);
+  }
+
+  /** Returns whether a chunk has this hash. */
+  hasHash(index: number, hash: Uint8Array): boolean {
+    const at = TABLE_HEADER_BYTES + 32 * index;
+    return hash.every((byte, offset) => byte === this.#bytes[at + offset]);
+  }
+
+  /** Returns the chunk that begins at `start`; -1 if there is none. */
+  chunkAt(start: number): number {
+    let [low, high] = [0, this.count];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.end(middle - 1) < start) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.count && this.end(low - 1) === start ? low : -1;
+  }
+}
