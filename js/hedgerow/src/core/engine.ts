@@ -1,13 +1,13 @@
 import * as Reply from '../base/abi/reply.js';
 import * as Size from '../base/abi/size.js';
 import * as Status from '../base/abi/status.js';
+import { part } from '../base/dynamic-import.js';
 import { HedgerowError, kindOfError } from '../base/errors.js';
 import type { SegmentRequest } from '../storage/segment-store.js';
-import { instantiate } from './instantiate-core.js';
 import type { NeededPart } from './needed-segment-part.js';
 import { createReader } from './reader/reader.js';
 import { leave, rebalance } from './shared-cache-budget.js';
-import { blockExports, type Core, guard } from './trap-guard.js';
+import { type Core, guard } from './trap-guard.js';
 
 /** The handle of an operation in the core. */
 export type Op = number;
@@ -33,11 +33,12 @@ export class Engine {
   readonly #isShared: boolean;
   #cacheBytes: number;
   #requestCost: number | undefined;
-  #core: Core;
+  /** The exports of the instance, if there is one. */
+  #core: Core | undefined;
   /** The exports without the guard. */
-  #raw: Core;
+  #raw: Core | undefined;
   #reply = 0;
-  #firstHandle = 0;
+  #firstHandle: number;
   #isReady = false;
   #trap: HedgerowError | undefined;
   #trapsInARow = 0;
@@ -53,27 +54,40 @@ export class Engine {
   #scratch = 0;
   #scratchLength = 0;
 
-  private constructor(core: Core, cacheBytes: number | undefined) {
+  private constructor(cacheBytes: number | undefined, firstHandle: number) {
     this.#isShared = cacheBytes === undefined;
     this.#cacheBytes = cacheBytes ?? 0;
-    this.#core = core;
-    this.#raw = core;
-    this.#start(core);
-    this.#isReady = true;
+    this.#firstHandle = firstHandle;
   }
 
-  /** Starts an engine that caches about `cacheBytes` of stored segments, or its share of the page's cache. */
+  /**
+   * Makes an engine without an instance, which `restart` starts. It caches about `cacheBytes` of stored segments, or its
+   * share of the page's cache.
+   */
+  static later(cacheBytes?: number): Engine {
+    // No handle of it is one of a reader.
+    return new Engine(cacheBytes, HANDLES);
+  }
+
+  /** Starts an engine: see `later`. */
   static async create(cacheBytes?: number): Promise<Engine> {
-    const engine = new Engine(await instantiate(), cacheBytes);
-    engine.rebalance();
+    const engine = Engine.later(cacheBytes);
+    await engine.restart();
+    engine.ready();
     return engine;
   }
 
   /** Starts an engine that only reads, at once. */
   static createReader(cacheBytes?: number): Engine {
-    const engine = new Engine(createReader() as unknown as Core, cacheBytes);
-    engine.rebalance();
+    const engine = new Engine(cacheBytes, 0);
+    engine.#start(createReader() as unknown as Core);
+    engine.ready();
     return engine;
+  }
+
+  /** Leaves its share of the page's cache to others: its last reads are under way. */
+  retire(): void {
+    leave(this);
   }
 
   /** Shares the page's cache again after a read of this engine. */
@@ -84,19 +98,22 @@ export class Engine {
   /** Fits the cache to `bytes`; returns the number of bytes that it holds then. */
   fitCache(bytes: number): number {
     this.#cacheBytes = bytes;
-    return this.#isReady ? this.#core.fit_cache(bytes) : 0;
+    return this.#isReady ? this.core.fit_cache(bytes) : 0;
   }
 
   /** Sets the cost of a request to storage: see `SegmentStore.requestCost`. */
   setRequestCost(bytes: number): void {
     this.#requestCost = bytes;
-    this.#core.set_request_cost(bytes);
+    if (this.#isReady) this.core.set_request_cost(bytes);
   }
 
-  /** Starts a new instance after a trap. It has no state yet. */
+  /** Starts the first instance, or a new one after a trap. It has no state yet. */
   async restart(): Promise<void> {
     if (this.#ended !== undefined) throw this.#ended;
-    this.#start(await instantiate());
+    const { instantiate } = await part(() => import('./instantiate-core.js'));
+    const core = await instantiate();
+    if (this.#ended !== undefined) throw this.#ended;
+    this.#start(core);
   }
 
   #start(core: Core): void {
@@ -105,8 +122,8 @@ export class Engine {
     this.#scratchLength = 0;
     // The seed of the core's hash tables is secret: others may choose the keys.
     const [a = 0, b = 0, c = 0, d = 0] = crypto.getRandomValues(new Uint32Array(4));
-    this.#reply = this.#core.start(this.#cacheBytes, a, b, c, d);
-    if (this.#requestCost !== undefined) this.#core.set_request_cost(this.#requestCost);
+    this.#reply = this.core.start(this.#cacheBytes, a, b, c, d);
+    if (this.#requestCost !== undefined) this.core.set_request_cost(this.#requestCost);
     this.onStart();
   }
 
@@ -129,8 +146,8 @@ export class Engine {
   #drop(error: HedgerowError): void {
     this.#isReady = false;
     this.#firstHandle += HANDLES;
-    this.#core = blockExports(this.#core, () => this.#refusal());
-    this.#raw = this.#core;
+    this.#core = undefined;
+    this.#raw = undefined;
     this.#bytes = new Uint8Array();
     this.#words = new Float64Array();
     for (const listener of [...this.#onTrap]) listener(error);
@@ -162,6 +179,7 @@ export class Engine {
   /** Marks that a new instance is at the stored commit. */
   ready(): void {
     this.#isReady = true;
+    this.rebalance();
   }
 
   /** Marks that a call of a user has succeeded. */
@@ -184,14 +202,16 @@ export class Engine {
     return this.#firstHandle + (handle >>> 0);
   }
 
-  /** Returns the core's own number of a handle. Throws if an earlier instance made the handle. */
+  /** Returns the core's own number of a handle. Throws if another instance made the handle. */
   own(handle: number): number {
-    if (handle < this.#firstHandle) throw this.#refusal();
-    return handle - this.#firstHandle;
+    const own = handle - this.#firstHandle;
+    if (own < 0 || own >= HANDLES) throw this.#refusal();
+    return own;
   }
 
-  /** The exports of the instance. They throw after a trap. */
+  /** The exports of the instance. Throws without one, such as after a trap. */
   get core(): Core {
+    if (this.#core === undefined) throw this.#refusal();
     return this.#core;
   }
 
@@ -207,7 +227,7 @@ export class Engine {
 
   /** Linear memory, valid until the next call. */
   get memory(): Uint8Array {
-    const { buffer } = this.#core.memory;
+    const { buffer } = this.core.memory;
     if (this.#bytes.buffer !== buffer) {
       this.#bytes = new Uint8Array(buffer);
       this.#words = new Float64Array(buffer, this.#reply, Size.replyWords);
@@ -217,7 +237,7 @@ export class Engine {
 
   /** The size of linear memory in bytes. */
   get memoryBytes(): number {
-    return this.#core.memory.buffer.byteLength;
+    return this.core.memory.buffer.byteLength;
   }
 
   /** Reads the number at `index` in the reply to the last call. */
@@ -229,7 +249,7 @@ export class Engine {
   /** Returns the address of a buffer of at least `length` bytes, for the argument of the next call. */
   scratch(length: number): number {
     if (length > this.#scratchLength) {
-      this.#scratch = this.#core.scratch(length);
+      this.#scratch = this.core.scratch(length);
       this.#scratchLength = length;
     }
     return this.#scratch;
@@ -284,7 +304,7 @@ export class Engine {
   /** Opens a view of a commit and returns a status; then `openedView` returns the view. */
   openView(commitBytes: Uint8Array): number {
     this.pass(commitBytes);
-    return this.#core.open_view();
+    return this.core.open_view();
   }
 
   /** Reads the view in the reply to `openView`. */
@@ -295,7 +315,7 @@ export class Engine {
   /** Closes a view; ignores a view of an earlier instance. */
   closeView(view: number): void {
     if (view < this.#firstHandle) return;
-    this.quietly(() => this.#core.close_view(this.own(view)));
+    this.quietly(() => this.core.close_view(this.own(view)));
   }
 
   /**
@@ -306,31 +326,32 @@ export class Engine {
     link: (exports: WebAssembly.Exports) => Promise<Part>,
   ): Promise<Part> {
     const { epoch } = this;
-    const part = await link(this.#raw as unknown as WebAssembly.Exports);
+    const raw = this.#raw as Core;
+    const part = await link(raw as unknown as WebAssembly.Exports);
     this.own(epoch);
-    return guard({ ...this.#raw, ...part }, (error) => this.#handleTrap(error)) as unknown as Part;
+    return guard({ ...raw, ...part }, (error) => this.#handleTrap(error)) as unknown as Part;
   }
 
   /** Copies bytes to the segment buffer. */
   incoming(bytes: Uint8Array): void {
-    const at = this.#core.segment_buffer(bytes.length);
+    const at = this.core.segment_buffer(bytes.length);
     this.memory.set(bytes, at);
   }
 
   /** Continues an operation for about `budget` bytes of work. */
   step(op: Op, budget: number): number {
-    return this.#core.step(this.own(op), Math.min(budget, 0x7fff_ffff));
+    return this.core.step(this.own(op), Math.min(budget, 0x7fff_ffff));
   }
 
   /** Returns what a scan will need next. Overwrites the reply to its last step. */
   ahead(op: Op): SegmentRequest[] {
-    return this.#core.ahead(this.own(op)) === Status.need ? this.readNeededParts() : [];
+    return this.core.ahead(this.own(op)) === Status.need ? this.readNeededParts() : [];
   }
 
   /** Frees an operation. Unless it is `committed`, an ingest forgets its segments. */
   free(op: Op, committed = true): void {
     if (op < this.#firstHandle) return;
-    this.quietly(() => this.#core.free(this.own(op), committed ? 1 : 0));
+    this.quietly(() => this.core.free(this.own(op), committed ? 1 : 0));
   }
 
   /** Copies the hash whose address is at `index` in the last reply. */

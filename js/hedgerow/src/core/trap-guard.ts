@@ -15,7 +15,7 @@ type Call = (a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) => unkn
 
 /** Wraps exports: an exception becomes a typed error, which goes to `onTrap` and is then thrown. */
 export function guard(core: Core, onTrap: (error: HedgerowError) => void): Core {
-  return withCalls(core, core.memory, (call) => (a, b, c, d, e) => {
+  const guarded = (call: Call): Call => (a, b, c, d, e) => {
     try {
       return call(a, b, c, d, e);
     } catch (cause) {
@@ -23,26 +23,11 @@ export function guard(core: Core, onTrap: (error: HedgerowError) => void): Core 
       onTrap(error);
       throw error;
     }
-  });
-}
-
-/** Returns exports that throw the error of `refusal`, at each call and each access to memory. */
-export function blockExports(core: Core, refusal: () => HedgerowError): Core {
-  const memory = {
-    get buffer(): ArrayBuffer {
-      throw refusal();
-    },
   };
-  return withCalls(core, memory, () => () => {
-    throw refusal();
-  });
-}
-
-function withCalls(core: Core, memory: { buffer: ArrayBuffer }, wrap: (call: Call) => Call): Core {
-  const members = Object.entries(core)
+  const calls = Object.entries(core)
     .filter(([, member]) => typeof member === 'function')
-    .map(([name, call]) => [name, wrap(call as Call)]);
-  return { ...Object.fromEntries(members), memory } as Core;
+    .map(([name, call]) => [name, guarded(call as Call)]);
+  return { ...Object.fromEntries(calls), memory: core.memory } as Core;
 }
 
 function errorOf(core: Core, cause: unknown): HedgerowError {

@@ -13,7 +13,8 @@ export class CountFollower extends Follower<LiveCountState> {
     super(wanted, { status: 'loading', count: undefined, isStale: false, error: undefined });
   }
 
-  protected override readNow({ host: { engine, indexes, reads }, head }: ReadContext): boolean {
+  protected override readNow({ host: { indexes, reads }, head }: ReadContext): boolean {
+    const { engine } = head.host;
     const op = reads.count(engine, head.view, indexes.encode(this.wanted.range));
     const count = answerNow(engine, op, () => reads.counted(engine));
     if (count === undefined) return false;

@@ -15,12 +15,13 @@ const NOW_BYTES = 128 << 10;
  * `isFirst` read waits for rows that the handle has put in the range.
  */
 export function isReadable(
-  { isReady, head, host: { indexes }, pending }: ReadContext,
+  { isReady, head, pending }: ReadContext,
   range: KeyRange | IndexRange,
   isFirst: boolean,
 ): boolean {
   const isAmong = (key: string) => isOfIndex(range) || isInRange(key, range);
   if (!isReady || (isFirst && pending?.ofAll(isAmong) !== undefined)) return false;
+  const { indexes } = head.host;
   return !isOfIndex(range) || indexes.state(head.view, indexes.get(range.index)) === State.complete;
 }
 

@@ -59,7 +59,8 @@ export class RowWindowFollower<
     }
   }
 
-  protected override readNow({ host: { engine, indexes, reads }, head }: ReadContext): boolean {
+  protected override readNow({ host: { indexes, reads }, head }: ReadContext): boolean {
+    const { engine } = head.host;
     const { range, cut, reverse, offset, limit } = this.wanted;
     const isIndex = isOfIndex(range);
     const call = {

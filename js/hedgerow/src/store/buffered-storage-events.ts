@@ -32,7 +32,7 @@ export class StoreEvents {
   /** Moves the store to where its refs point, after its first look. */
   async keepUp(): Promise<void> {
     const { shared } = this;
-    if (shared !== undefined) await shared.queueWork(() => shared.keepUp());
+    if (shared !== undefined) await shared.queueRead(() => shared.keepUp());
   }
 
   /** Passes the kept events to the store. Call it after the first look of the store. */

@@ -14,6 +14,7 @@ import {
   sliceLength,
 } from '../base/check-options.js';
 import { HedgerowError } from '../base/errors.js';
+import { later } from '../base/timeout.js';
 import { Engine } from '../core/engine.js';
 import { loadWords } from '../core/indexes/index-entries.js';
 import { type IndexDefinitions, indexesOf } from '../core/indexes/index-set.js';
@@ -126,6 +127,7 @@ function link(
   pins: Pins,
   { locks, isShared = false }: Storage,
   tabs: TabMessages | undefined,
+  reader: Host,
 ): SharedStore {
   // The code of sum trees is loaded when a store first has one.
   host.bringSums = async (op, alone) => (await loadSums()).bring(host, op, alone);
@@ -135,10 +137,19 @@ function link(
     pins,
     (ref, generation) => tabs?.announce(ref, generation),
     new WriterQueue(isShared ? locks : undefined, `${prefixOf(name)}queue`, onRace),
+    reader,
   );
   shared.checkWhole = async (commit) => (await loadCollector()).checkWhole(shared, commit);
   shared.endCollections = async () => (await loadCollector()).endCollections(host.segments);
   return shared;
+}
+
+/** Milliseconds that a page has for its first reads before the core starts. */
+const REST_MS = 50;
+
+/** Starts the core once the page has had time for its first reads, unless a call has started it. */
+function startAtRest(shared: SharedStore): void {
+  later(() => shared.ready().catch(() => {}), REST_MS);
 }
 
 /** The checked options of `open`. */
@@ -229,8 +240,6 @@ async function openOver(
     const onMoved = () => hearing.handleMove();
     const opening = storage.open(name, { mustExist, onGone, onMoved, onFull });
     opening.catch((cause) => onDenied?.(cause));
-    const starting = Engine.create(cacheBytes);
-    starting.catch(() => {}); // reported below, if the storage opens
     const pinning = Pins.open(storage.locks, isAlone, name, () => hearing.keepUp());
     opened.push(async () => (await pinning).close());
     const segments = health.over(await opening);
@@ -241,14 +250,17 @@ async function openOver(
     opened.push(() => tabs?.close());
     const loading = segments.load();
     loading.catch(() => {}); // reported by the first look
-    const host = new Host(await starting, segments, sliceMs, wanted, texts);
-    const shared = link(name, host, pins, storage, tabs);
+    const hostOf = (engine: Engine) => new Host(engine, segments, sliceMs, wanted, texts);
+    const host = hostOf(Engine.later(cacheBytes));
+    const reader = hostOf(Engine.createReader(cacheBytes));
+    const shared = link(name, host, pins, storage, tabs, reader);
     hearing.shared = shared;
     shared.inventory.begin(loading);
     const branchHead = new BranchHead(shared);
     // In its turn: if a message of a move comes in the meantime, the store follows the move afterwards.
-    await shared.queueWork(() => branchHead.refresh());
+    await shared.queueRead(() => branchHead.refresh());
     hearing.catchUp();
+    startAtRest(shared);
     const indexing = { alone, onProgress: options.onIndexProgress };
     return { host, branchHead, durability, tabs, indexing, health };
   } catch (cause) {

@@ -7,7 +7,6 @@ import * as reads from '../core/calls/read-calls.js';
 import type { Engine, Op } from '../core/engine.js';
 import type { EntryPosition, SecondaryKey } from '../core/indexes/index-entries.js';
 import { isOfIndex } from '../core/indexes/index-set.js';
-import type { Host } from '../core/operation-host.js';
 import { fail } from '../core/status-errors.js';
 import type { Head } from '../engine/history/branch-head.js';
 import type { ReadContext } from '../engine/read/context.js';
@@ -51,8 +50,9 @@ export class Reader {
       from.check();
       checkKey(key);
       if (!from.isReady) return from.ready().then(() => this.#get<Value>(key));
-      const { engine } = from.host;
-      const status = reads.get(engine, from.head.view, key);
+      const { host, view } = from.head;
+      const { engine } = host;
+      const status = reads.get(engine, view, key);
       if (status === Status.done)
         return Promise.resolve(reads.readFoundValue(engine) as Value | undefined);
       if (status >= Status.row) fail(engine, status);
@@ -77,10 +77,10 @@ export class Reader {
     };
     await from.pending?.ofAll(isAmong);
     if (parts.isLast) return this.#find(parts.part) as Promise<Value[]>;
-    const held = await from.holdHead();
+    const held = await from.holdToRead();
     try {
       const { findMany } = await readParts();
-      const found = findMany(from.host, held.head.view, parts, () => from.check());
+      const found = findMany(held.head.host, held.head.view, parts, () => from.check());
       return (await found) as Value[];
     } finally {
       held.release();
@@ -89,9 +89,8 @@ export class Reader {
 
   /** Looks up a few keys. */
   #find(keys: readonly string[]): Promise<unknown[]> {
-    const { engine } = this.from.host;
-    const start = ({ view }: Head) => reads.find(engine, view, keys);
-    return this.#read(start, () => foundOf(engine, keys.length));
+    const start = ({ host, view }: Head) => reads.find(host.engine, view, keys);
+    return this.#read(start, (engine) => foundOf(engine, keys.length));
   }
 
   /** Returns whether there is a row with this key. */
@@ -150,26 +149,26 @@ export class Reader {
     from.check();
     const plan = planned();
     const { range, cut, wait, signal } = plan;
-    const { engine, indexes } = from.host;
-    const encoded = indexes.encode(range, cut);
+    const encoded = from.host.indexes.encode(range, cut);
     const own = ownEdits(from, range);
     if (own) await own;
-    const start = ({ view }: Head) => begin(engine, view, encoded, plan);
-    const answer = () => answerOf(engine);
-    if (!isOfIndex(range)) return until(this.#read(start, answer), signal);
-    const held = await holdWith(from, range, { wait, signal });
-    const reading = async () => from.host.read(start(held.head), answer);
-    return until(reading().finally(held.release), signal);
+    const start = ({ host, view }: Head) => begin(host.engine, view, encoded, plan);
+    if (!isOfIndex(range)) return until(this.#read(start, answerOf), signal);
+    const { head, release } = await holdWith(from, range, { wait, signal });
+    const answer = () => answerOf(head.host.engine);
+    const reading = async () => head.host.read(start(head), answer);
+    return until(reading().finally(release), signal);
   }
 
   /** Reads from a head that it does not hold; if it was collected, reads again from another one. */
-  async #read<T>(start: (head: Head) => Op, answer: () => T): Promise<T> {
+  async #read<T>(start: (head: Head) => Op, answerOf: (engine: Engine) => T): Promise<T> {
     const from = this.from;
     for (;;) {
       if (!from.isReady) await from.ready();
       const { head } = from;
+      const { host } = head;
       try {
-        return await from.host.read(start(head), answer);
+        return await host.read(start(head), () => answerOf(host.engine));
       } catch (cause) {
         if (!isMissing(cause) || !(await from.moveOn(head))) throw cause;
       }
@@ -184,7 +183,7 @@ export class Reader {
   scan<Value = unknown>(options: IndexScanOptions): IndexScan<Value>;
   scan<Value = unknown>(options?: ScanOptions): Scan<Value>;
   scan(options: ScanOptions | IndexScanOptions = {}): Scan<unknown> | IndexScan<unknown> {
-    return scanOf(this.readable, this.from, options);
+    return scanOf(() => this.from.check(), this.from, options);
   }
 
   /**
@@ -208,9 +207,4 @@ export class Reader {
     this.from.check();
     return new SumTree(this.from, name);
   }
-
-  protected readonly readable = (): Host => {
-    this.from.check();
-    return this.from.host;
-  };
 }

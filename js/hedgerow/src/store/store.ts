@@ -470,6 +470,7 @@ export class Store extends Reader {
   async connect<C extends Connection>(transport: Transport<C, Transaction>): Promise<C> {
     this.#check();
     const connect = await loadConnector(transport);
+    if (!this.#host.engine.isReady) await this.#host.recover();
     this.#check();
     const { shared, branchName } = this.#branchHead;
     const { durability, changes } = this.handle;

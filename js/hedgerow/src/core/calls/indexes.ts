@@ -14,8 +14,8 @@ export function indexCore(engine: Engine): IndexCore {
         if (engine.core.set_indexes(length) >>> 0 !== Status.noOp) return;
         throw new HedgerowError('invalid-argument', 'the definition of an index was refused');
       };
-      name();
-      // A new instance also needs the definitions.
+      if (engine.isReady) name();
+      // Each new instance needs the definitions.
       engine.onStart = name;
     },
     indexState(view, index) {

@@ -132,6 +132,7 @@ export class CollectionScheduler {
   #ensureCollector(): Promise<Collector> {
     const load = async () => {
       const { Collector } = await loadCollector();
+      if (!this.#host.engine.isReady) await this.#host.recover();
       const collector = new Collector(this.#host, this.#branchHead, this.#tabs);
       if (this.#closed) await collector.close();
       this.#collector = collector;

@@ -27,10 +27,11 @@ const NO_VIEW = -1;
  */
 export class BranchHead implements StoreBranch {
   readonly shared: SharedStore;
+  /** The host of the core. */
   readonly #host: Host;
   #ref: string;
   readonly #onMoved = new Set<() => void>();
-  #head: Head = { commitBytes: EMPTY_COMMIT, generation: 0, view: NO_VIEW, rows: 0 };
+  #head: Head;
   #opened = false;
   #isGone = false;
   /** Keeps all of the head's chunks stored while the head is held. */
@@ -56,6 +57,8 @@ export class BranchHead implements StoreBranch {
     this.shared = shared;
     this.#host = shared.host;
     this.#ref = ref;
+    const { opening: host } = shared;
+    this.#head = { commitBytes: EMPTY_COMMIT, generation: 0, host, view: NO_VIEW, rows: 0 };
     this.headPin = new HeadPin(this);
     shared.branchHeads.add(this);
   }
@@ -191,7 +194,8 @@ export class BranchHead implements StoreBranch {
   leave(): void {
     this.shared.branchHeads.delete(this);
     this.headPin.drop();
-    if (!this.#uses.has(this.#head.view)) this.#host.engine.closeView(this.#head.view);
+    const { host, view } = this.#head;
+    if (!this.#uses.has(view)) host.engine.closeView(view);
   }
 
   /**
@@ -205,6 +209,13 @@ export class BranchHead implements StoreBranch {
     return this.#holdCovered();
   }
 
+  /** As `holdHead`, for reads: the view may be of the reader. */
+  async holdToRead(): Promise<HeldHead> {
+    while (!this.#head.host.engine.isReady || !this.headPin.isWhole)
+      await this.shared.queueRead(() => this.headPin.ensure());
+    return this.#holdCovered();
+  }
+
   /** As `holdHead`, for a caller that runs exclusively. */
   async holdNow(): Promise<HeldHead> {
     await this.headPin.ensure();
@@ -215,7 +226,7 @@ export class BranchHead implements StoreBranch {
     // The view was closed, and another view may have its number by now.
     if (!this.#stands) throw new HedgerowError('closed', 'the handle was closed');
     const head = this.#head;
-    const used = this.useView(head.view);
+    const used = this.useView(head);
     const held = await this.shared.hold(head.commitBytes);
     const release = () => {
       held.release();
@@ -225,20 +236,20 @@ export class BranchHead implements StoreBranch {
   }
 
   /** Keeps a view open, such as the view of the head. */
-  useView(view: number): Hold {
+  useView({ host, view }: Pick<Head, 'host' | 'view'>): Hold {
     this.#uses.set(view, (this.#uses.get(view) ?? 0) + 1);
     const release = () => {
       const uses = (this.#uses.get(view) ?? 1) - 1;
       if (uses > 0) this.#uses.set(view, uses);
-      else this.#endView(view);
+      else this.#endView(host, view);
     };
     return { release };
   }
 
   /** Closes a view after its last hold has ended, unless the head uses it. */
-  #endView(view: number): void {
+  #endView(host: Host, view: number): void {
     this.#uses.delete(view);
-    if (view !== this.#head.view || !this.#stands) this.#host.engine.closeView(view);
+    if (view !== this.#head.view || !this.#stands) host.engine.closeView(view);
   }
 
   /** Moves to the commit of another tab, once this tab makes no commit. Watches and the next write report a failure. */
@@ -248,7 +259,7 @@ export class BranchHead implements StoreBranch {
     if (isMain ? generation <= this.#head.generation : generation === this.#head.generation) return;
     this.#news = Math.max(this.#news, generation);
     this.#following ??= this.shared
-      .queueWork(async () => {
+      .queueRead(async () => {
         const news = this.#news;
         // A message that arrives from now on needs another refresh.
         this.#following = undefined;
@@ -265,12 +276,14 @@ export class BranchHead implements StoreBranch {
 
   /** Moves to a stored commit. */
   async moveTo(commitBytes: Uint8Array, generation: number): Promise<void> {
-    const { view, rows } = await this.shared.openView(commitBytes);
+    const { host, view, rows } = await this.shared.openView(commitBytes, this.shared.opening);
     // `leave` ran during the opening, and closed the view of the old head.
-    if (!this.#stands) return this.#host.engine.closeView(view);
+    if (!this.#stands) return host.engine.closeView(view);
     const before = this.#head;
-    this.#head = { commitBytes, generation, view, rows };
-    if (before.view !== view && !this.#uses.has(before.view)) this.#endView(before.view);
+    this.#head = { commitBytes, generation, host, view, rows };
+    if (before.view !== view && !this.#uses.has(before.view)) {
+      this.#endView(before.host, before.view);
+    }
     if (!sameBytes(before.commitBytes, commitBytes)) this.headPin.drop();
     this.headPin.noteHeadMove();
     this.#tellMoved();

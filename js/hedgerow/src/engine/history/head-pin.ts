@@ -76,7 +76,7 @@ export class HeadPin {
       this.#keeping = undefined;
       if (shared.branchHeads.has(this.#branch)) await this.ensure();
     };
-    this.#keeping ??= shared.queueWork(ensure).catch(() => {
+    this.#keeping ??= shared.queueRead(ensure).catch(() => {
       this.#keeping = undefined;
     });
   }

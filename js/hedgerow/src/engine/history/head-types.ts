@@ -1,10 +1,13 @@
+import type { Host } from '../../core/operation-host.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 
 /** The commit that a branch is at. */
 export interface Head {
   readonly commitBytes: Uint8Array;
   readonly generation: number;
-  /** The core's view of the commit. */
+  /** The host of the core, or of the reader, that has the view. */
+  readonly host: Host;
+  /** The view of the commit. */
   readonly view: number;
   /** The number of rows. */
   readonly rows: number;

@@ -32,7 +32,7 @@ const MOST_AT_ONCE = 16;
 
 /** The segments and refs of a store, as far as this handle knows them. */
 export class Inventory {
-  readonly #host: Host;
+  readonly #hostNow: () => Host;
   readonly #known = new Set<number>();
   /** Known segments that were made here and may not be stored yet. */
   readonly #unstored = new Set<number>();
@@ -44,9 +44,13 @@ export class Inventory {
   /** The contents that the first look finds. */
   #first: Promise<StoreContents> | undefined;
 
-  constructor(host: Host) {
-    this.#host = host;
-    host.onGone = () => this.load();
+  /** `hostNow` returns the host that gets the tables. */
+  constructor(hostNow: () => Host) {
+    this.#hostNow = hostNow;
+  }
+
+  get #host(): Host {
+    return this.#hostNow();
   }
 
   /** Gives the first look a running load: all of a store that was opened before its core had started. */
@@ -128,7 +132,8 @@ export class Inventory {
 
   /** Takes loaded contents in slices: a large store has thousands of tables. */
   async #take({ refs, tables }: StoreContents): Promise<ReadonlyMap<string, Ref>> {
-    const { engine, sliceMs } = this.#host;
+    const host = this.#host;
+    const { engine, sliceMs } = host;
     for (const { name, format } of refs) {
       if (name !== FENCE_REF && format > FORMAT) {
         throw format > MAX_FORMAT
@@ -158,8 +163,8 @@ export class Inventory {
       if (isKnown && segmentBytes !== undefined) segments.loadSegment(engine, id, segmentBytes);
     }
     if (later.size > 0) {
-      this.#host.pendingTables = new PendingTables(engine, [...later].reverse(), () => {
-        this.#host.pendingTables = undefined;
+      host.pendingTables = new PendingTables(engine, [...later].reverse(), () => {
+        host.pendingTables = undefined;
       });
     }
     this.#refs = taken;

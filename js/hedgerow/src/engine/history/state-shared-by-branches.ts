@@ -4,6 +4,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { SEGMENTS_PER_WRITER } from '../../base/limits.js';
 import { setNextSegment } from '../../core/calls/segment-calls.js';
 import type { Host } from '../../core/operation-host.js';
+import { addTable } from '../../core/calls/segment-calls.js';
 import { fail } from '../../core/status-errors.js';
 import type { Ref } from '../../storage/segment-store.js';
 import type { Hold, Pins } from '../../storage/tabs/pins.js';
@@ -47,7 +48,10 @@ export interface StoreBranch {
  * segments known to be stored, and the commits in use.
  */
 export class SharedStore {
+  /** The host of the core, which may not have started: `queueWork` starts it. */
   readonly host: Host;
+  /** The host in which heads are opened: of a reader until the core has started. */
+  opening: Host;
   readonly pins: Pins;
   readonly writerQueue: WriterQueue;
   readonly announce: Announce;
@@ -86,12 +90,14 @@ export class SharedStore {
     pins: Pins,
     announce: Announce = () => {},
     writerQueue: WriterQueue = new WriterQueue(),
+    reader?: Host,
   ) {
     this.host = host;
+    this.opening = reader ?? host;
     this.pins = pins;
     this.writerQueue = writerQueue;
     this.announce = announce;
-    this.inventory = new Inventory(host);
+    this.inventory = new Inventory(() => this.opening);
     host.engine.onTrap(() => {
       const { finalTrap, isOver } = host.engine;
       if (isOver) return;
@@ -99,7 +105,18 @@ export class SharedStore {
       // While the store is being opened, the opening fails instead.
       else if (this.isOpen) this.ready().catch(() => {});
     });
-    host.recover = () => this.ready();
+    for (const one of new Set([host, this.opening])) {
+      one.recover = () => this.ready();
+      // Another handle may have moved the chunks of a segment that is gone.
+      one.onGone = () => this.#onGone(one);
+    }
+  }
+
+  async #onGone(host: Host): Promise<void> {
+    if (host === this.opening) return this.inventory.load();
+    // A last read of the reader is under way.
+    const { tables } = await host.segments.load();
+    for (const { id, tableBytes } of tables) addTable(host.engine, id, tableBytes);
   }
 
   /** Makes all calls fail from now on. */
@@ -133,11 +150,21 @@ export class SharedStore {
     for (const branch of this.branchHeads) await branch.keepUp();
   }
 
-  /** Runs `work` alone, after all work queued before it. */
+  /** Runs `work` alone, after all work queued before it. Starts the core for it. */
   queueWork<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#tail.then(() =>
-      this.host.engine.isReady ? work() : this.rebuild().then(work),
-    );
+    return this.#queue(this.host, work);
+  }
+
+  /** As `queueWork`, for work that only reads: while there is a reader, it does not start the core. */
+  queueRead<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue(undefined, work);
+  }
+
+  #queue<T>(host: Host | undefined, work: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(() => {
+      const { engine } = host ?? this.opening;
+      return engine.isReady ? work() : this.rebuild().then(work);
+    });
     this.#tail = result.catch(() => {});
     return result;
   }
@@ -149,8 +176,8 @@ export class SharedStore {
   }
 
   /**
-   * Resolves when, after a trap, a new instance has opened the heads in storage. A call that must act in its own turn
-   * checks `engine.isReady` first.
+   * Resolves when the core has opened the heads in storage, at its start or after a trap. A call that must act in its own
+   * turn checks `engine.isReady` first.
    */
   ready(): Promise<void> {
     this.#rebuilding ??= this.queueWork(async () => {}).finally(() => {
@@ -159,7 +186,7 @@ export class SharedStore {
     return this.#rebuilding;
   }
 
-  /** Replaces an instance that trapped. Run it exclusively. */
+  /** Starts the core, or replaces an instance that trapped. Run it exclusively. */
   async rebuild(): Promise<void> {
     const { engine } = this.host;
     const { finalTrap: cause } = engine;
@@ -168,21 +195,27 @@ export class SharedStore {
     await engine.restart();
     // No writer uses the ids of the old instance again, even if storage has no segment of it.
     if (this.#endId > 0) setNextSegment(engine, this.#lastId + 1);
+    const reader = this.opening === this.host ? undefined : this.opening;
+    this.opening = this.host;
     this.inventory.clear();
     for (const branch of this.branchHeads) await branch.reopen();
     engine.ready();
+    reader?.engine.retire();
   }
 
-  /** Opens a view of a commit; the caller closes it. */
-  async openView(commitBytes: Uint8Array): Promise<{ view: number; rows: number }> {
-    const { engine } = this.host;
+  /** Opens a view of a commit in the core; the caller closes it. */
+  async openView(
+    commitBytes: Uint8Array,
+    host = this.host,
+  ): Promise<{ host: Host; view: number; rows: number }> {
+    const { engine } = host;
     let status = engine.openView(commitBytes);
     while (status === Status.need) {
-      await this.host.load(engine.readNeededParts());
+      await host.load(engine.readNeededParts());
       status = engine.openView(commitBytes);
     }
     if (status !== Status.done) fail(engine, status);
-    return engine.openedView();
+    return { host, ...engine.openedView() };
   }
 
   /** Holds a commit from now on, even if some of its chunks are already deleted. */

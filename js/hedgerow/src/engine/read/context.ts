@@ -8,6 +8,7 @@ import type { UnfinishedChanges } from './unfinished-changes.js';
 
 /** The commit and the store that a reader reads. */
 export interface ReadContext {
+  /** The host of the core. Reads of a head use the head's own host. */
   readonly host: Host;
   readonly branchHead: BranchHead;
   /** The commit that reads see; valid while `isReady`. */
@@ -22,8 +23,10 @@ export interface ReadContext {
   check(): void;
   /** Resolves once `isReady`. */
   ready(): Promise<void>;
-  /** Holds the commit that reads see. */
+  /** Holds the commit that reads see, with a view in the core. */
   holdHead(): Promise<HeldHead>;
+  /** As `holdHead`, for reads: the view may be of the reader. */
+  holdToRead(): Promise<HeldHead>;
   /** Runs a change of several steps: see `Changes.run`. A snapshot has no `write`. */
   readonly write?:
     | (<T>(
@@ -59,12 +62,13 @@ export function readContext(
       return branchHead.head;
     },
     get isReady() {
-      return host.engine.isReady;
+      return branchHead.head.host.engine.isReady;
     },
     ready: () => host.recover(),
     holdHead: () => branchHead.holdHead(),
+    holdToRead: () => branchHead.holdToRead(),
     async moveOn(head) {
-      await branchHead.shared.queueWork(() => branchHead.refresh());
+      await branchHead.shared.queueRead(() => branchHead.refresh());
       return branchHead.head !== head;
     },
   };

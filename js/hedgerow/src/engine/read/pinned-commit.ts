@@ -31,11 +31,11 @@ export class PinnedCommit implements ReadContext {
     this.host = shared.host;
     this.#checkStore = checkStore;
     this.#head = head;
-    const { engine } = this.host;
+    const { engine } = head.host;
     this.#epoch = engine.isReady ? engine.epoch : -1;
     // Do this in the turn of the call, while the handle's own lock pins the head: a complete commit then stays
     // complete, and other tabs never see it without a pin.
-    this.#view = branchHead.useView(head.view);
+    this.#view = branchHead.useView(head);
     const holding = isWhole ? shared.hold(head.commitBytes) : shared.holdAny(head.commitBytes);
     this.holding = holding.then((hold) => {
       if (this.#uses === 0) hold.release();
@@ -52,8 +52,10 @@ export class PinnedCommit implements ReadContext {
   }
 
   get isReady(): boolean {
-    const { engine } = this.host;
-    return this.holding === undefined && engine.isReady && engine.epoch === this.#epoch;
+    const { host } = this.#head;
+    const { engine } = host;
+    const isOpen = host === this.branchHead.shared.opening && engine.isReady;
+    return this.holding === undefined && isOpen && engine.epoch === this.#epoch;
   }
 
   check(): void {
@@ -72,25 +74,30 @@ export class PinnedCommit implements ReadContext {
     }
   }
 
-  /** Opens the view again in the instance that replaced a trapped one. */
+  /** Opens the view again: in the core that has taken over from the reader, or in the instance after a trap. */
   async #reopen(): Promise<void> {
-    const { host, branchHead } = this;
-    const { engine } = host;
-    if (!engine.isReady) await host.recover();
+    const { shared } = this.branchHead;
+    if (!shared.opening.engine.isReady) await shared.ready();
+    const { engine } = shared.opening;
     const { epoch } = engine;
     const { commitBytes } = this.#head;
-    const { view, rows } = await branchHead.shared.openView(commitBytes);
+    const { host, view, rows } = await shared.openView(commitBytes, shared.opening);
     if (this.#uses === 0 || engine.epoch !== epoch) {
       engine.closeView(view);
       return;
     }
-    this.#head = { ...this.#head, view, rows };
+    this.#head = { ...this.#head, host, view, rows };
     this.#epoch = epoch;
     this.#view.release();
     this.#view = { release: () => engine.closeView(view) };
   }
 
   async holdHead(): Promise<HeldHead> {
+    if (!this.host.engine.isReady) await this.host.recover();
+    return this.holdToRead();
+  }
+
+  async holdToRead(): Promise<HeldHead> {
     if (!this.isReady) await this.ready();
     this.check();
     this.#uses += 1;

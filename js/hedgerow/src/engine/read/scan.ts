@@ -58,36 +58,43 @@ export interface OutputOperation {
   end?(): void;
 }
 
+/** An operation, and the host that runs it. */
+interface HostedOperation extends OutputOperation {
+  readonly host: Host;
+}
+
 /** Yields the output of an operation, block by block. */
 export function blocks(
   host: Host,
   start: () => OutputOperation | Promise<OutputOperation>,
   signal: AbortSignal | undefined,
 ): AsyncIterableIterator<unknown[], void> {
-  return iterateUntilDropped((state) => read(host, start, signal, state));
+  const startInHost = async () => {
+    if (!host.engine.isReady) await host.recover();
+    return { host, ...(await start()) };
+  };
+  return iterateUntilDropped((state) => read(startInHost, signal, state));
 }
 
 /** As `blocks`, for callers that end it themselves. Sets `isOver` once it holds no resources any more. */
 function read(
-  host: Host,
-  start: () => OutputOperation | Promise<OutputOperation>,
+  start: () => Promise<HostedOperation>,
   signal: AbortSignal | undefined,
   state?: { isOver?: boolean },
 ): AsyncGenerator<unknown[], void, void> {
-  const reading = steps(host, start, signal, state);
+  const reading = steps(start, signal, state);
   return signal === undefined ? reading : untilEnded(reading, signal);
 }
 
 async function* steps(
-  host: Host,
-  start: () => OutputOperation | Promise<OutputOperation>,
+  start: () => Promise<HostedOperation>,
   signal: AbortSignal | undefined,
   state: { isOver?: boolean } = {},
 ): AsyncGenerator<unknown[], void, void> {
-  const { engine, sliceMs } = host;
   checkSignal(signal);
-  if (!engine.isReady) await host.recover();
-  const { op, end, runner = engine } = await start();
+  const { host, op, end, ...started } = await start();
+  const { engine, sliceMs } = host;
+  const { runner = engine } = started;
   const release = () => {
     if (state.isOver) return;
     state.isOver = true;
@@ -282,7 +289,7 @@ class EntryRows<T> extends BlockRows<T> {
 
 /** Scans the head at the moment when the caller begins to read. */
 export function scanOf(
-  host: () => Host,
+  check: () => void,
   from: Holder,
   options: ScanOptions | IndexScanOptions,
 ): Scan<unknown> | IndexScan<unknown> {
@@ -294,13 +301,15 @@ export function scanOf(
       if (own) await own;
       const { head, release } = await holdWith(from, plan.range, { wait, signal });
       try {
-        return { op: startScan(from.host, head.view, { ...plan, limit, parts }), end: release };
+        const { host, view } = head;
+        return { host, op: startScan(host, view, { ...plan, limit, parts }), end: release };
       } catch (cause) {
         release();
         throw cause;
       }
     };
-    return read(host(), start, signal, state);
+    check();
+    return read(start, signal, state);
   };
   return isOfIndex(options) ? new EntryRows(source, INDEXED) : new EntryRows(source, ENTRIES);
 }

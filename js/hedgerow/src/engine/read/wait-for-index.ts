@@ -22,13 +22,14 @@ export interface WaitOptions extends OptionsOf<typeof WAIT_OPTIONS> {}
 
 /** The commit that a read uses, and its handle. */
 export interface Holder {
+  /** The host of the core. */
   readonly host: Host;
   readonly branchHead: BranchHead;
   readonly head: Head;
   /** Whether all reads see the same commit, as in a snapshot. */
   readonly isPinned?: boolean;
   readonly pending?: PendingEdits;
-  holdHead(): Promise<HeldHead>;
+  holdToRead(): Promise<HeldHead>;
 }
 
 /**
@@ -50,13 +51,13 @@ export async function holdWith(
 ): Promise<HeldHead> {
   const { indexes } = from.host;
   for (;;) {
-    const held = await until(from.holdHead(), signal, (late) => late.release());
+    const held = await until(from.holdToRead(), signal, (late) => late.release());
     if (!isOfIndex(range)) return held;
     const name = range.index;
     const { head } = held;
     let isReady = false;
     try {
-      isReady = indexes.state(head.view, indexes.get(name)) === State.complete;
+      isReady = head.host.indexes.state(head.view, indexes.get(name)) === State.complete;
       if (isReady) return held;
     } finally {
       if (!isReady) held.release();

@@ -51,7 +51,7 @@ export class SumTree {
   get root(): SumRoot {
     this.#from.check();
     const { head, host } = this.#from;
-    const totalBytes = total(host.engine, head.view, this.name);
+    const totalBytes = total(head.host.engine, head.view, this.name);
     const [wanted, found] = [host.sums?.get(this.name), toldDefinition(totalBytes)];
     // A tree written by hand has no definition, and is never replaced.
     const isOurs =

@@ -35,7 +35,7 @@ export class IndexSpace implements Space {
       get head() {
         return branchHead.head;
       },
-      holdHead: () => branchHead.holdHead(),
+      holdToRead: () => branchHead.holdToRead(),
     };
     return holdWith(from, { index: this.#index.name }, {});
   }

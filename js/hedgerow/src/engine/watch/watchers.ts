@@ -207,15 +207,15 @@ export class Watchers {
   /** Makes the first call, with all rows of the range. The watcher continues from their commit. */
   async #begin(watcher: Watcher): Promise<void> {
     const tries = new Tries();
-    const [host, branchHead] = [this.#host, this.#branchHead];
+    const branchHead = this.#branchHead;
     while (!this.#isOver(watcher)) {
       let stand: WatchedCommit | undefined;
       try {
-        const held = await (watcher.space?.hold() ?? branchHead.holdHead());
+        const held = await (watcher.space?.hold() ?? branchHead.holdToRead());
         const { commitBytes } = held.head;
         stand = new WatchedCommit(commitBytes, held);
         const isOver = () => this.#isOver(watcher);
-        const told = await rowsAt(host, branchHead, watcher, commitBytes, isOver);
+        const told = await rowsAt(branchHead, watcher, commitBytes, isOver);
         if (this.#isOver(watcher)) return;
         this.#add(watcher, commitBytes, stand.use.bind(stand));
         this.#call(watcher, told, hex(commitBytes), stand);
@@ -257,9 +257,9 @@ export class Watchers {
       await turn();
       this.#slicer.begin();
       const branchHead = this.#branchHead;
-      if (branchHead.isBehind) await branchHead.shared.queueWork(() => branchHead.refresh());
+      if (branchHead.isBehind) await branchHead.shared.queueRead(() => branchHead.refresh());
       this.#late.clear();
-      const held = await branchHead.holdHead();
+      const held = await branchHead.holdToRead();
       const next = new WatchedCommit(held.head.commitBytes, held);
       if (this.#main === undefined) this.#main = next;
       else if (this.#isAtMain(next.commitBytes)) next.release();

@@ -45,8 +45,9 @@ export class IndexBuilder {
 
   /** Starts building indexes that the head lacks. */
   look(): void {
-    const { engine, indexes } = this.#host;
-    if (this.#running !== undefined || this.#failed || !engine.isReady) return;
+    const { indexes } = this.#host;
+    const { isReady } = this.#branchHead.head.host.engine;
+    if (this.#running !== undefined || this.#failed || !isReady) return;
     if (this.#closing.signal.aborted || !this.#isBehind()) {
       indexes.tell(this.#branchHead);
       return;
@@ -65,6 +66,7 @@ export class IndexBuilder {
 
   async #build(): Promise<void> {
     const { buildIndexes } = await loadIndexBuild();
+    if (!this.#host.engine.isReady) await this.#host.recover();
     const { signal } = this.#closing;
     const isBehind = () => this.#isBehind();
     await buildIndexes({
@@ -77,9 +79,9 @@ export class IndexBuilder {
   }
 
   #isBehind(): boolean {
-    const { indexes } = this.#host;
     const { leftovers, head } = this.#branchHead;
     const { view } = head;
+    const { indexes } = head.host;
     // Drop other indexes only once: a tab with another version may build them again.
     leftovers.indexes &&= this.#options.alone && indexes.hasOthers(view);
     if (leftovers.indexes) return true;

@@ -93,9 +93,9 @@ export class Ingest implements PipedChange {
     durability: Durability,
     options: IngestOptions,
   ): Promise<Ingest> {
-    await branchHead.shared.prepareIds(options.freesSpace);
     const held = await branchHead.holdHead();
     try {
+      await branchHead.shared.prepareIds(options.freesSpace);
       return new Ingest(host, branchHead, durability, options, held);
     } catch (cause) {
       held.release();
