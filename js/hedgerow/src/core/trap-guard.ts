@@ -15,15 +15,17 @@ type Call = (a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) => unkn
 
 /** Wraps exports: an exception becomes a typed error, which goes to `onTrap` and is then thrown. */
 export function guard(core: Core, onTrap: (error: HedgerowError) => void): Core {
-  const guarded = (call: Call): Call => (a, b, c, d, e) => {
-    try {
-      return call(a, b, c, d, e);
-    } catch (cause) {
-      const error = errorOf(core, cause);
-      onTrap(error);
-      throw error;
-    }
-  };
+  const guarded =
+    (call: Call): Call =>
+    (a, b, c, d, e) => {
+      try {
+        return call(a, b, c, d, e);
+      } catch (cause) {
+        const error = errorOf(core, cause);
+        onTrap(error);
+        throw error;
+      }
+    };
   const calls = Object.entries(core)
     .filter(([, member]) => typeof member === 'function')
     .map(([name, call]) => [name, guarded(call as Call)]);

@@ -33,6 +33,7 @@ import { WATCH_OPTIONS, type WatchOptions } from '../engine/watch/watch-options.
 import type { WatchCallback } from '../engine/watch/watcher-types.js';
 import { Watchers } from '../engine/watch/watchers.js';
 import { IndexBuilder } from '../engine/write/background-index-builder.js';
+import { deleteRange, putMany } from '../engine/write/bulk-change.js';
 import {
   DELETE_MANY_OPTIONS,
   type DeleteManyOptions,
@@ -43,9 +44,8 @@ import {
 import { inOrder } from '../engine/write/call-order.js';
 import type { WriteResult } from '../engine/write/ingest.js';
 import { applyPatch, type Patch, type PatchOptions } from '../engine/write/patch.js';
-import { deleteRange, putMany } from '../engine/write/put-many.js';
-import { isFed, type Source } from '../engine/write/row-source.js';
 import { EDIT_OPTIONS, type EditOptions, SingleEdits } from '../engine/write/single-edits.js';
+import { isFed, type Source } from '../engine/write/source-kind.js';
 import { Flusher, WRITER_OPTIONS, Writer, type WriterOptions } from '../engine/write/writer.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { TabMessages } from '../storage/tabs/tab-messages.js';

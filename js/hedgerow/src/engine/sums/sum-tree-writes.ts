@@ -13,7 +13,8 @@ import type { SumKey, SumResult, SumRoot } from '../../core/sum-tree-types.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { ReadContext } from '../read/context.js';
 import { abandonOnError, Ingest } from '../write/ingest.js';
-import { isAtHand, openSource, type Source } from '../write/row-source.js';
+import { openSource } from '../write/row-source.js';
+import { isAtHand, type Source } from '../write/source-kind.js';
 import { itemOf, LeafPacker } from './sum-leaf-packer.js';
 
 /** Leaves between two reads of the clock. */

@@ -24,7 +24,7 @@ import type {
 import type { Durability } from '../../storage/segment-store.js';
 import type { ReadContext } from '../read/context.js';
 import { makeRows, type Rows, yieldLoaded } from '../read/scan.js';
-import { isFed, type Source } from '../write/row-source.js';
+import { isFed, type Source } from '../write/source-kind.js';
 
 /** Loads the code of reads and writes of sum trees. */
 export const loadSums = () => part(() => import('./index.js'));

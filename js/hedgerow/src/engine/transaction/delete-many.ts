@@ -5,10 +5,10 @@ import type { IndexRange } from '../../core/indexes/index-entries.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { ReadContext } from '../read/context.js';
 import type { WaitOptions } from '../read/wait-for-index.js';
+import { type BulkJob, deleteRange, putMany } from '../write/bulk-change.js';
 import { inOrder } from '../write/call-order.js';
 import type { WriteResult } from '../write/ingest.js';
-import { type BulkJob, deleteRange, putMany } from '../write/put-many.js';
-import type { Source } from '../write/row-source.js';
+import type { Source } from '../write/source-kind.js';
 import { transacting } from './on-demand-transaction-code.js';
 
 /** The rows to delete: keys, a range of keys, or a range of an index. */

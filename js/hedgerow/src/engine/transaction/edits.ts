@@ -2,8 +2,9 @@ import { keptValue } from '../../base/check-value.js';
 import { checkKey, compareKeys } from '../../base/key.js';
 import { isInRange, type KeyRange } from '../../base/range.js';
 import type { BranchHead, Overrides } from '../history/branch-head.js';
+import { blockOf } from '../write/commit-edits.js';
 import type { Block } from '../write/ingest.js';
-import { blockOf, type Edit } from '../write/single-edits.js';
+import type { Edit } from '../write/single-edits.js';
 
 /** The last edit of a key. */
 export interface OwnEdit {

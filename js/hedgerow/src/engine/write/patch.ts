@@ -4,10 +4,10 @@ import type { ByteSource } from '../../base/byte-source.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { Host } from '../../core/operation-host.js';
 import type { BranchHead } from '../history/branch-head.js';
+import { type BulkJob, putMany } from './bulk-change.js';
 import type { LoadOptions } from './bulk-options.js';
 import type { WriteResult } from './ingest.js';
-import { type BulkJob, putMany } from './put-many.js';
-import type { Source } from './row-source.js';
+import type { Source } from './source-kind.js';
 
 /**
  * An operation of a patch: its own, or a change from `history.diff`, `history.since` or `watch`. Other members are

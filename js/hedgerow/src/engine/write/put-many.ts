@@ -1,17 +1,15 @@
-/** Bulk puts and deletes: takes rows from a source, slice by slice. */
+/** Bulk puts and deletes, once they have begun: takes rows from a source, slice by slice. */
 
 import { checkSignal } from '../../base/abort-signal.js';
 import type { ByteSource } from '../../base/byte-source.js';
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
-import { checkKey } from '../../base/key.js';
-import { encodeRange, type KeyRange } from '../../base/range.js';
+import type { EncodedRange } from '../../base/range.js';
 import { turn } from '../../base/slice-queue.js';
 import type { Host } from '../../core/operation-host.js';
-import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { Bulk } from '../history/bulk-change-order.js';
-import type { PutManyOptions } from './bulk-options.js';
+import type { BulkJob } from './bulk-change.js';
 import { Reporter, takeBytes, takeRows } from './feed-source-to-ingest.js';
 import {
   abandonOnError,
@@ -21,47 +19,29 @@ import {
   type WriteResult,
 } from './ingest.js';
 import { RowGatherer } from './row-gatherer.js';
-import { isAtHand, type OpenSource, openSource, type Source } from './row-source.js';
+import { type OpenSource, openSource } from './row-source.js';
+import { isAtHand, type Source } from './source-kind.js';
 
-/** The work on the rows of a source. */
-export interface BulkJob<Row> extends PutManyOptions<Row> {
-  readonly durability: Durability;
-  /** Rows are keys to delete, or operations of a patch; by default they are put. */
-  readonly deletes?: boolean;
-  readonly isPatch?: boolean;
-  /** Called with bytes before the core takes them. */
-  readonly look?: ((bytes: Uint8Array) => void) | undefined;
-  /** Earlier edits; a patch whose operations are in memory waits for them. */
-  readonly after?: Promise<unknown> | undefined;
-}
-
-/** Puts or deletes rows, or applies a patch. */
-export async function putMany<Row>(
+/** Puts or deletes the rows of a source, or applies them as a patch. */
+export async function ingestRows<Row>(
   host: Host,
   branchHead: BranchHead,
   source: Source<Row> | ByteSource,
   job: BulkJob<Row>,
+  bulk: Bulk,
+  startMs: number,
 ): Promise<WriteResult> {
-  const startMs = performance.now();
-  const { key, prefix, signal } = job;
-  if (prefix !== undefined) checkKey(prefix, 'prefix');
-  const isReady = isAtHand(source);
-  // Begin in the turn of the call, so that bulk changes commit in the order of their calls.
-  const bulk = branchHead.bulks.begin(isReady);
+  const { key, signal } = job;
+  await turn();
+  if (job.isPatch && isAtHand(source)) await Promise.all([job.after, bulk.before]);
+  checkSignal(signal);
+  // With a function as key, bytes may be rows.
+  const mayBeBytes = typeof key !== 'function' && job.deletes !== true;
+  const opened = await openSource(source, signal, mayBeBytes, job.format !== undefined);
   try {
-    await turn();
-    if (job.isPatch && isReady) await Promise.all([job.after, bulk.before]);
-    checkSignal(signal);
-    // With a function as key, bytes may be rows.
-    const mayBeBytes = typeof key !== 'function' && job.deletes !== true;
-    const opened = await openSource(source, signal, mayBeBytes, job.format !== undefined);
-    try {
-      return await ingestSource(host, branchHead, opened, job, bulk, startMs);
-    } finally {
-      opened.end();
-    }
+    return await ingestSource(host, branchHead, opened, job, bulk, startMs);
   } finally {
-    bulk.end();
+    opened.end();
   }
 }
 
@@ -110,31 +90,22 @@ function makeGatherer<Row>({ key, deletes, isPatch }: BulkJob<Row>, sliceMs: num
 }
 
 /** Deletes all rows of a range. */
-export async function deleteRange(
+export async function dropRange(
   host: Host,
   branchHead: BranchHead,
-  range: KeyRange,
+  encoded: EncodedRange,
   { durability, signal }: Pick<BulkJob<string>, 'durability' | 'signal'>,
+  bulk: Bulk,
+  startMs: number,
 ): Promise<WriteResult> {
-  const startMs = performance.now();
-  const encoded = encodeRange(range);
-  const bulk = branchHead.bulks.beginCall();
-  try {
-    const options = { bulk, signal, freesSpace: true };
-    const ingest = await Ingest.begin(host, branchHead, durability, options);
-    return await abandonOnError(ingest, async () => {
-      await ingest.drop(encoded);
-      const committed = await ingest.commit();
-      return buildBulkResult(
-        ingest,
-        committed,
-        committed.rowsBefore - branchHead.head.rows,
-        startMs,
-      );
-    });
-  } finally {
-    bulk.end();
-  }
+  const options = { bulk, signal, freesSpace: true };
+  const ingest = await Ingest.begin(host, branchHead, durability, options);
+  return abandonOnError(ingest, async () => {
+    await ingest.drop(encoded);
+    const committed = await ingest.commit();
+    const rows = committed.rowsBefore - branchHead.head.rows;
+    return buildBulkResult(ingest, committed, rows, startMs);
+  });
 }
 
 /** Returns the result of a bulk change. */

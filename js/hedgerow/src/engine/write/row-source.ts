@@ -8,12 +8,8 @@ import {
   partsOf,
   streamIterator,
 } from '../../base/byte-source.js';
-import { HedgerowError } from '../../base/errors.js';
-import { isBuffer } from '../../base/is-byte-array.js';
-import { hasCalls, isList, isPlain, isRevoked } from '../../base/runtime-type-checks.js';
-
-/** A source of rows. Callers get its exceptions unchanged. */
-export type Source<Row> = Iterable<Row> | AsyncIterable<Row> | ReadableStream<Row>;
+import { hasCalls } from '../../base/runtime-type-checks.js';
+import { checkProxy, isCollection, refuseSource, type Source } from './source-kind.js';
 
 /** A step of a source, as an iterator returns it. */
 export type Step<T> = IteratorResult<T, unknown>;
@@ -37,40 +33,6 @@ type AsyncSource<T> = SourceReader<true, Promise<Step<T>>>;
 
 /** An opened source. Its owner must call `end`. */
 export type OpenSource<T> = SyncSource<T> | AsyncSource<T>;
-
-/** Throws `invalid-argument`. */
-function refuse(): never {
-  throw new HedgerowError('invalid-argument', 'the source must be an iterable, or bytes');
-}
-
-/** Throws `invalid-argument` for a revoked proxy. */
-function checkProxy(source: unknown): void {
-  if (isRevoked(source)) refuse();
-}
-
-/** Reports whether a source is in memory as a whole: it is finite and never waits. */
-function isWhole(source: unknown): boolean {
-  if (isBuffer(source) || ArrayBuffer.isView(source)) return true;
-  checkProxy(source);
-  const isBlob = typeof Blob !== 'undefined' && source instanceof Blob;
-  return isBlob || Array.isArray(source) || isCollection(source);
-}
-
-/** Reports whether reading `source` runs or waits for code of the caller. `source` may also be a range of keys. */
-export function isFed(source: unknown): boolean {
-  return !isWhole(source) && (isList(source) || !isPlain(source));
-}
-
-function isCollection(source: unknown): source is ReadonlySet<unknown> {
-  return source instanceof Map || source instanceof Set;
-}
-
-/** Reports whether a source yields its rows synchronously, without waiting for a network or other code. */
-export function isAtHand(source: unknown): boolean {
-  if (isWhole(source)) return true;
-  if (typeof source !== 'object' || source === null) return false;
-  return Symbol.iterator in source && !(Symbol.asyncIterator in source);
-}
 
 /**
  * Opens a source. If it `mayBeBytes`, the first member of an iterable decides whether it holds bytes; an empty one
@@ -99,7 +61,7 @@ export async function openSource<Row>(
     });
     return { ...opened, kind: kindBy(first), read: prepend(Promise.resolve(first), read) };
   }
-  if (typeof source !== 'object' || source === null || !(Symbol.iterator in source)) refuse();
+  if (typeof source !== 'object' || source === null || !(Symbol.iterator in source)) refuseSource();
   const iterator = iteratorOf<Iterator<Row>>(source, Symbol.iterator);
   const { read, ...opened } = openIterator('rows', iterator);
   const first = read();
@@ -122,7 +84,7 @@ function asyncIteratorOf<T>(source: unknown): AsyncIterator<T> | undefined {
 function iteratorOf<Iterator>(source: object, symbol: symbol): Iterator {
   const make = (source as { [name: symbol]: unknown })[symbol];
   const made = typeof make === 'function' ? make.call(source) : undefined;
-  return hasCalls(made, 'next') ? made : refuse();
+  return hasCalls(made, 'next') ? made : refuseSource();
 }
 
 /** Returns a function that returns `first` once, and then what `read` returns. */
@@ -191,7 +153,7 @@ function followIterator<T>(iterator: { return?(): unknown }) {
   return {
     /** Returns a step. Throws `invalid-argument` if the step is no object, since no iterator gives one. */
     check(step: Step<T>): Step<T> {
-      if (Object(step) !== step) refuse();
+      if (Object(step) !== step) refuseSource();
       if (step.done) isOver = true;
       return step;
     },

@@ -1,14 +1,12 @@
 import { committing } from '../../base/abort-signal.js';
 import { durabilityCheck, type OptionsOf, signalCheck } from '../../base/check-options.js';
 import { isBytes, stringify } from '../../base/check-value.js';
-import { HedgerowError, isRefusal, kindOfError } from '../../base/errors.js';
 import { checkKey } from '../../base/key.js';
 import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead, Overrides } from '../history/branch-head.js';
 import { PendingEdits } from '../history/pending-edits.js';
-import type { Block } from './ingest.js';
-import { tryEdits } from './try-edits.js';
+import { loadWrites } from './on-demand-write-code.js';
 
 /** A put or a delete of one key. */
 export interface Edit {
@@ -31,7 +29,7 @@ export const EDIT_OPTIONS = {
 export interface EditOptions extends OptionsOf<typeof EDIT_OPTIONS> {}
 
 /** An edit that waits for its commit. */
-interface WaitingEdit extends Edit {
+export interface WaitingEdit extends Edit {
   readonly options: EditOptions | undefined;
   resolve(): void;
   reject(cause: unknown): void;
@@ -114,11 +112,16 @@ export class SingleEdits {
   }
 
   async #flush(batch: Batch): Promise<void> {
+    // While the core starts.
+    const loading = loadWrites();
+    loading.catch(() => {});
     await batch.before;
     try {
       await this.#branchHead.exclusively(async () => {
         this.#close(batch);
-        await this.#commitAll(batch.edits.filter(isWanted));
+        const { commitEdits } = await loading;
+        const [host, branchHead] = [this.#host, this.#branchHead];
+        await commitEdits(host, branchHead, this.#durability, batch.edits.filter(isWanted));
       });
     } catch (cause) {
       // The queue failed before the commit began.
@@ -129,42 +132,6 @@ export class SingleEdits {
 
   #close(batch: Batch): void {
     if (this.#open === batch) this.#open = undefined;
-  }
-
-  #commit(edits: readonly WaitingEdit[]): Promise<object> {
-    const [host, branchHead] = [this.#host, this.#branchHead];
-    const blocks = groups(edits).map(blockOf);
-    const freesSpace = blocks.every(({ format }) => format === 'deletes');
-    const isStrict = ({ options }: WaitingEdit) =>
-      (options?.durability ?? this.#durability) === 'strict';
-    const durability = edits.some(isStrict) ? 'strict' : 'relaxed';
-    return branchHead.retry(() => tryEdits(host, branchHead, durability, blocks, { freesSpace }));
-  }
-
-  /** Commits edits and settles their promises. A refused edit does not make the others fail. */
-  async #commitAll(edits: readonly WaitingEdit[]): Promise<void> {
-    if (edits.length === 0) return;
-    try {
-      await this.#commit(edits);
-    } catch (cause) {
-      const { key, row = lastOf(edits, key) } = cause as HedgerowError;
-      if (isRefusal(cause) && row >= 0) {
-        // Remove the position: the caller of a single put does not know it.
-        const message = cause.message.replace(/^row \d+: /, '');
-        edits[row]?.reject(new HedgerowError(kindOfError(cause), message, { cause, key }));
-        return this.#commitAll(edits.filter((_, at) => at !== row));
-      }
-      if (!isRefusal(cause) || edits.length === 1) {
-        for (const { reject } of edits) reject(cause);
-        return;
-      }
-      // A sum tree refused one of the edits, without its position: bisect.
-      const half = edits.length >> 1;
-      await this.#commitAll(edits.slice(0, half));
-      return this.#commitAll(edits.slice(half));
-    }
-    for (const { key, over } of edits) for (const overrides of over) overrides.add(key);
-    for (const { resolve } of edits) resolve();
   }
 }
 
@@ -177,37 +144,4 @@ function isWanted({ options, reject }: WaitingEdit): boolean {
     reject(cause);
     return false;
   }
-}
-
-/** Returns the position of the last edit of a key, which is the one that counts, or -1. */
-function lastOf(edits: readonly Edit[], key: string | undefined): number {
-  return edits.map((edit) => edit.key).lastIndexOf(JSON.stringify(key));
-}
-
-/** Splits edits into runs of puts and runs of deletes: a block holds one kind. */
-function groups(edits: readonly Edit[]): Edit[][] {
-  const split: Edit[][] = [];
-  let isPut: boolean | undefined;
-  for (const edit of edits) {
-    if (isPut !== (edit.value !== undefined)) split.push([]);
-    isPut = edit.value !== undefined;
-    split[split.length - 1]?.push(edit);
-  }
-  return split;
-}
-
-/** Makes the block of edits that are all puts or all deletes. */
-export function blockOf(edits: readonly Edit[]): Block {
-  const values: { row: number; bytes: Uint8Array }[] = [];
-  const members: string[] = [];
-  for (const [row, { key, value }] of edits.entries()) {
-    members.push(key);
-    if (typeof value === 'string') members.push(value);
-    else if (value !== undefined) {
-      members.push('0');
-      values.push({ row, bytes: value });
-    }
-  }
-  const format = edits[0]?.value === undefined ? ('deletes' as const) : ('pairs' as const);
-  return { text: `[${members.join(',')}]`, format, rows: edits.length, values };
 }

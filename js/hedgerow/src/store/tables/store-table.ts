@@ -11,7 +11,7 @@ import type { WatchOptions } from '../../engine/watch/watch-options.js';
 import { LOAD_OPTIONS, type LoadOptions } from '../../engine/write/bulk-options.js';
 import type { WriteResult } from '../../engine/write/ingest.js';
 import type { PatchOperation } from '../../engine/write/patch.js';
-import type { Source } from '../../engine/write/row-source.js';
+import type { Source } from '../../engine/write/source-kind.js';
 import type { Store } from '../store.js';
 import { loadTableRows } from './bulk-load-rows.js';
 import { encodeTableRow, type RowEdit, updateTableRow } from './edit-row.js';

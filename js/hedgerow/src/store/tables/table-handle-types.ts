@@ -12,7 +12,7 @@ import type { WatchOptions } from '../../engine/watch/watch-options.js';
 import type { LoadOptions } from '../../engine/write/bulk-options.js';
 import type { WriteResult } from '../../engine/write/ingest.js';
 import type { PatchOperation } from '../../engine/write/patch.js';
-import type { Source } from '../../engine/write/row-source.js';
+import type { Source } from '../../engine/write/source-kind.js';
 import type { Connection } from '../../sync/link/connection.js';
 import type { Transport } from '../../sync/link/transport.js';
 import type { Snapshot } from '../snapshot.js';

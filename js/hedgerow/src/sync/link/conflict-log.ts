@@ -9,7 +9,7 @@ import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import type { SharedStore } from '../../engine/history/state-shared-by-branches.js';
 import { changesOf, startDiff } from '../../engine/read/decode-diff.js';
 import { blocks } from '../../engine/read/scan.js';
-import { putMany } from '../../engine/write/put-many.js';
+import { putMany } from '../../engine/write/bulk-change.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { ConflictDecision } from './conflict-policy.js';
 import type { SyncRefs } from './link-state.js';
