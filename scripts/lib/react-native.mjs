@@ -32,6 +32,7 @@ async function entries() {
 /** Sources that are left out, and the files that replace them. */
 export const SWAPPED = new Map(
   [
+    ['core/check-platform.ts', 'hermes-check-platform.ts'],
     ['core/instantiate-core.ts', 'hermes-core.ts'],
     ['core/instantiate-on-demand-core.ts', 'hermes-on-demand-core.ts'],
     ['base/missing-features.ts', 'hermes-missing-features.ts'],

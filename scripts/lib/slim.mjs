@@ -13,6 +13,7 @@ const DIST = join(ROOT, 'js', 'hedgerow', 'dist');
 /** Modules that are left out, and the modules that replace them. */
 const SWAPPED = new Map(
   [
+    ['core/check-platform.ts', 'core/slim/slim-check-platform.ts'],
     ['core/instantiate-core.ts', 'core/slim/slim-core.ts'],
     ['core/instantiate-on-demand-core.ts', 'core/slim/slim-on-demand-core.ts'],
   ].map(([from, to]) => [join(SOURCE, from), join(SOURCE, to)]),

@@ -64,7 +64,7 @@ export type { ScanOptions } from './engine/read/scan-options.js';
 export type { ImportProgress } from './engine/transfer/import-options.js';
 export type { ChunkFault } from './engine/verify/verify-commit.js';
 export type { VerifyOptions } from './engine/verify/verify-options.js';
-export type { Watchers } from './engine/watch/watchers.js';
+export type { BranchWatches } from './engine/watch/branch-watches.js';
 export { databaseName } from './storage/idb/database-name.js';
 export type {
   Fence,

@@ -1,9 +1,9 @@
 import * as Reply from '../base/abi/reply.js';
 import * as Size from '../base/abi/size.js';
 import * as Status from '../base/abi/status.js';
-import { part } from '../base/dynamic-import.js';
 import { HedgerowError, kindOfError } from '../base/errors.js';
 import type { SegmentRequest } from '../storage/segment-store.js';
+import { loadCore } from './load-core.js';
 import type { NeededPart } from './needed-segment-part.js';
 import { createReader } from './reader/reader.js';
 import { leave, rebalance } from './shared-cache-budget.js';
@@ -110,7 +110,7 @@ export class Engine {
   /** Starts the first instance, or a new one after a trap. It has no state yet. */
   async restart(): Promise<void> {
     if (this.#ended !== undefined) throw this.#ended;
-    const { instantiate } = await part(() => import('./instantiate-core.js'));
+    const { instantiate } = await loadCore();
     const core = await instantiate();
     if (this.#ended !== undefined) throw this.#ended;
     this.#start(core);

@@ -17,7 +17,7 @@ import type {
   CommitOptions,
   TransactionOptions,
 } from '../engine/transaction/transaction-options.js';
-import type { Watchers } from '../engine/watch/watchers.js';
+import type { BranchWatches } from '../engine/watch/branch-watches.js';
 import type { SingleEdits } from '../engine/write/single-edits.js';
 import type { Flusher } from '../engine/write/writer.js';
 import type { Durability } from '../storage/segment-store.js';
@@ -38,7 +38,7 @@ export interface HandleAccess<Db = unknown> {
   readonly flushers: Set<Flusher>;
   /** The health of the store, for all of its handles. */
   readonly health: HealthTracker;
-  readonly watchers: Watchers;
+  readonly watchers: BranchWatches;
   readonly indexing: IndexBuildOptions;
   /** Throws if the handle is closed; unlike `from.check`, not if its branch was deleted. */
   checkOpen(): void;

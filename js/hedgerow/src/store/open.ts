@@ -15,6 +15,7 @@ import {
 } from '../base/check-options.js';
 import { HedgerowError } from '../base/errors.js';
 import { later } from '../base/timeout.js';
+import { checkPlatform } from '../core/check-platform.js';
 import { Engine } from '../core/engine.js';
 import { loadWords } from '../core/indexes/index-entries.js';
 import { type IndexDefinitions, indexesOf } from '../core/indexes/index-set.js';
@@ -236,10 +237,12 @@ async function openOver(
   /** Functions that close what is open when a later step fails. */
   const opened: (() => unknown)[] = [];
   try {
-    // The longest step begins first, and steps that need no core do not wait for it.
+    // The longest step begins first.
     const onMoved = () => hearing.handleMove();
     const opening = storage.open(name, { mustExist, onGone, onMoved, onFull });
     opening.catch((cause) => onDenied?.(cause));
+    const checking = checkPlatform();
+    checking.catch(() => {}); // reported below, if the storage opens
     const pinning = Pins.open(storage.locks, isAlone, name, () => hearing.keepUp());
     opened.push(async () => (await pinning).close());
     const segments = health.over(await opening);
@@ -250,6 +253,7 @@ async function openOver(
     opened.push(() => tabs?.close());
     const loading = segments.load();
     loading.catch(() => {}); // reported by the first look
+    await checking;
     const hostOf = (engine: Engine) => new Host(engine, segments, sliceMs, wanted, texts);
     const host = hostOf(Engine.later(cacheBytes));
     const reader = hostOf(Engine.createReader(cacheBytes));

@@ -4,11 +4,14 @@ import { checkStoreName, type OptionsOf, optionsOf } from '../base/check-options
 import { part } from '../base/dynamic-import.js';
 import { runAbortable } from '../base/run-abortable.js';
 import { loadWords } from '../core/indexes/index-entries.js';
+import { loadCore } from '../core/load-core.js';
 import { loadCollector } from '../engine/collect/collection-scheduler.js';
 import { loadSums } from '../engine/sums/sum-tree.js';
 import { transacting } from '../engine/transaction/on-demand-transaction-code.js';
 import { IMPORT_OPTIONS } from '../engine/transfer/import-options.js';
+import { loadWatchers } from '../engine/watch/branch-watches.js';
 import { loadIndexBuild } from '../engine/write/background-index-builder.js';
+import { loadWrites } from '../engine/write/on-demand-write-code.js';
 import { loadWriter } from '../engine/write/writer.js';
 import { idb, loadRest } from '../storage/idb/idb.js';
 import { loadMemory } from '../storage/memory.js';
@@ -118,7 +121,7 @@ const platform = () => part(() => import('../base/missing-features.js'));
 const laterTables = () => part(() => import('./tables/preload-table-code.js'));
 
 /**
- * Loads the parts that otherwise load at their first call: compaction, proofs, verification, repair, statistics,
+ * Loads the parts that otherwise load at their first call: the core, writes, watches, compaction, proofs, verification, repair, statistics,
  * health, sum trees, transactions, branches, diffs, merges, sync, mutators, exports and imports, the building of
  * indexes, the commits of writers, parts of tables. Afterwards they need no network. Rejects with
  * `unavailable/not-loaded`. Import `hedgerow/full` instead where code cannot be loaded later, as in a service worker.
@@ -126,6 +129,9 @@ const laterTables = () => part(() => import('./tables/preload-table-code.js'));
 export async function preload(): Promise<void> {
   const parts = [readParts, verifying, repairing, loadSums, rescuing, loadCollector];
   const others = [
+    async () => (await loadCore()).instantiate(),
+    loadWrites,
+    loadWatchers,
     storeParts,
     loadTransports,
     transacting,

@@ -29,9 +29,9 @@ import {
   TRANSACTION_OPTIONS,
   type TransactionOptions,
 } from '../engine/transaction/transaction-options.js';
+import { BranchWatches } from '../engine/watch/branch-watches.js';
 import { WATCH_OPTIONS, type WatchOptions } from '../engine/watch/watch-options.js';
 import type { WatchCallback } from '../engine/watch/watcher-types.js';
-import { Watchers } from '../engine/watch/watchers.js';
 import { IndexBuilder } from '../engine/write/background-index-builder.js';
 import { deleteRange, putMany } from '../engine/write/bulk-change.js';
 import {
@@ -109,7 +109,7 @@ export class Store extends Reader {
     const collector = first
       ? first.handle.collector
       : new CollectionScheduler(host, branchHead, tabs);
-    const watchers = new Watchers(host, branchHead);
+    const watchers = new BranchWatches(host, branchHead);
     super(from);
     const flushers = new Set<Flusher>();
     this.handle = {
@@ -482,7 +482,7 @@ export class Store extends Reader {
   /**
    * Closes the store after the writes under way have ended. Your code that they wait for (the function of a
    * transaction, a source that is no array or Blob, `onConflict`) has a second to end; after that the writes reject
-   * with `closed`, and are dropped. Watches end. Idempotent.
+   * with `closed`, and are dropped. BranchWatches end. Idempotent.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();

@@ -1,7 +1,7 @@
 /** The trace of one store: of all its traced handles. */
 
 import type { Store } from 'hedgerow';
-import type { Host, Watchers } from 'hedgerow/kit';
+import type { BranchWatches, Host } from 'hedgerow/kit';
 import {
   TRACED,
   type TracedLink,
@@ -17,7 +17,7 @@ import { Watches } from './traced-watches.js';
 /** The internals of a handle that a trace uses, as live queries do. */
 export interface TracedHandle {
   readonly from: { readonly host: Host };
-  readonly handle: { readonly watchers: Watchers };
+  readonly handle: { readonly watchers: BranchWatches };
 }
 
 const innerOf = (db: Store) => db as unknown as TracedHandle;

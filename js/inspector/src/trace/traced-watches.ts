@@ -1,13 +1,13 @@
 /** Lists the watches of a handle that begin from now on, and measures their callbacks. */
 
-import type { Watchers } from 'hedgerow/kit';
+import type { BranchWatches } from 'hedgerow/kit';
 import type { TracedWatch } from './cross-window-trace-types.js';
 import { rangeText } from './measured-calls.js';
 import { replaceMethod } from './replace-method.js';
 import type { Bars } from './timing-recorder.js';
 
 type Watch = { -readonly [Name in keyof TracedWatch]: TracedWatch[Name] };
-type Arguments = Parameters<Watchers['watch']>;
+type Arguments = Parameters<BranchWatches['watch']>;
 
 /** Notes a call of a callback. */
 function noteCallback(watch: Watch, bars: Bars, startMs: number, changes: unknown): void {
@@ -23,7 +23,7 @@ export class Watches {
   readonly #undo: (() => void)[];
 
   /** Calls `onClose` when the handle is closed, in any way. */
-  constructor(watchers: Watchers, branch: () => string, bars: Bars, onClose: () => void) {
+  constructor(watchers: BranchWatches, branch: () => string, bars: Bars, onClose: () => void) {
     const closing = replaceMethod(watchers, 'close', (close) => (...args) => {
       onClose();
       return close(...args);

@@ -252,7 +252,7 @@ export class BranchHead implements StoreBranch {
     if (view !== this.#head.view || !this.#stands) host.engine.closeView(view);
   }
 
-  /** Moves to the commit of another tab, once this tab makes no commit. Watches and the next write report a failure. */
+  /** Moves to the commit of another tab, once this tab makes no commit. BranchWatches and the next write report a failure. */
   follow(generation = Number.POSITIVE_INFINITY): void {
     // A branch that was deleted and created again begins at a random generation.
     const isMain = this.#ref === REF;

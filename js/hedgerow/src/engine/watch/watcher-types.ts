@@ -15,11 +15,14 @@ export type WatchCallback<Value = unknown> = (
   at: { readonly root: string },
 ) => unknown;
 
+/** A callback of any watch. */
+export type AnyWatchCallback = (told: never, at: { readonly root: string }) => unknown;
+
 /** The state of one watch. */
 export interface Watcher extends WatchSubject {
   readonly order: number;
   readonly range: KeyRange | IndexRange;
-  readonly callback: (told: never, at: { readonly root: string }) => unknown;
+  readonly callback: AnyWatchCallback;
   readonly onError: ((error: unknown) => void) | undefined;
   readonly end: () => void;
   /** The commit of a watcher that is not at `#main` of `Watchers`, or is busy. */

@@ -1,6 +1,6 @@
 import { sameBytes } from '../../base/bytes.js';
 import { notify, report } from '../../base/call-callback-safely.js';
-import { HedgerowError } from '../../base/errors.js';
+import type { HedgerowError } from '../../base/errors.js';
 import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { hex } from '../../base/hex.js';
 import type { KeyRange } from '../../base/range.js';
@@ -15,12 +15,11 @@ import type { BranchHead } from '../history/branch-head.js';
 import { Pass, type Space } from './gather-watched-changes.js';
 import { rowsAt } from './initial-rows.js';
 import { intervalOf } from './key-interval.js';
-import { Recovery } from './recovery-listeners.js';
 import { Tries } from './retry-policy.js';
 import type { WatchOptions } from './watch-options.js';
 import { WatchedCommit } from './watched-commit.js';
 import { IndexSpace } from './watched-index.js';
-import type { Watcher } from './watcher-types.js';
+import type { AnyWatchCallback, Watcher } from './watcher-types.js';
 
 /** The share of a slice that gathering may use. */
 const PART_OF_SLICE = 0.25;
@@ -49,13 +48,9 @@ export class Watchers {
   #running: Promise<void> | undefined;
   #isStale = false;
   readonly #tries = new Tries();
-  /** The commit at which the last watcher began; watchers that begin there share it. */
-  #last: WatchedCommit | undefined;
   #stopTimer = () => {};
   #isClosed = false;
-  #isGone = false;
   #order = 0;
-  readonly recovery = new Recovery();
 
   constructor(host: Host, branchHead: BranchHead) {
     this.#host = host;
@@ -63,30 +58,23 @@ export class Watchers {
     this.#slicer = new Slicer({ partMs: host.sliceMs * PART_OF_SLICE });
   }
 
-  /** Call it when the head has moved, or its branch was deleted or created again. */
+  /** Call it when the head has moved. */
   followHead(): void {
-    const wasGone = this.#isGone;
-    this.#isGone = this.#branchHead.isGone;
-    try {
-      this.#branchHead.checkThere();
-      if (wasGone) this.recovery.tell();
-    } catch (cause) {
-      this.#failAll(cause);
-    }
     if (this.#all.size > 0) this.#wake();
   }
 
-  /** Watches a range of rows or of an index; returns a function that ends the watch. */
+  /**
+   * BranchWatches a checked range of rows or of an index, from a commit on; returns a function that ends the watch. `stand`
+   * holds the commit.
+   */
   watch(
     range: KeyRange | IndexRange,
-    callback: (told: never, at: { readonly root: string }) => unknown,
+    callback: AnyWatchCallback,
     { initial = false, signal, onError }: Exactly<WatchOptions, 'initial' | 'signal' | 'onError'>,
+    commitBytes: Uint8Array,
+    stand: () => WatchedCommit,
   ): () => void {
-    if (typeof callback !== 'function') {
-      throw new HedgerowError('invalid-argument', 'watch: callback must be a function');
-    }
     const { indexes } = this.#host;
-    indexes.encode(range);
     const index = isOfIndex(range) ? indexes.get(range.index) : undefined;
     const stop = () => this.#end(watcher);
     const watcher: Watcher = {
@@ -108,8 +96,7 @@ export class Watchers {
       this.#beginning.add(watcher);
       void this.#begin(watcher);
     } else {
-      const { commitBytes } = this.#branchHead.head;
-      this.#add(watcher, commitBytes, () => this.#standAt(commitBytes));
+      this.#add(watcher, commitBytes, stand);
       if (watcher.behind !== undefined) this.#wake();
     }
     return stop;
@@ -127,7 +114,7 @@ export class Watchers {
    * `onError` end silently.
    */
   async close(reason: HedgerowError, isAsked: boolean): Promise<void> {
-    this.#failAll(reason, isAsked);
+    this.failAll(reason, isAsked);
     this.#isClosed = true;
     this.#stopTimer();
     await this.#running;
@@ -144,14 +131,6 @@ export class Watchers {
     watcher.behind = stand();
     this.#behind.add(watcher);
     this.#late.add(watcher);
-  }
-
-  /** Returns the `Stand` at a commit, which watchers that begin there share. */
-  #standAt(commitBytes: Uint8Array): WatchedCommit {
-    const last = this.#last;
-    if (last?.isHeld && sameBytes(last.commitBytes, commitBytes)) return last.use();
-    this.#last = new WatchedCommit(commitBytes, this.#branchHead.shared.hold(commitBytes));
-    return this.#last;
   }
 
   #isAtMain(commitBytes: Uint8Array): boolean {
@@ -175,7 +154,8 @@ export class Watchers {
     notify(onError, cause);
   }
 
-  #failAll(cause: unknown, isAsked?: boolean): void {
+  /** Ends all watches with a cause. */
+  failAll(cause: unknown, isAsked?: boolean): void {
     for (const watcher of [...this.#all, ...this.#beginning]) this.#fail(watcher, cause, isAsked);
   }
 
@@ -244,7 +224,7 @@ export class Watchers {
     };
     const retryOrFail = (cause: unknown) => {
       const delay = this.#tries.delayAfter(cause);
-      if (delay === undefined) return this.#failAll(cause);
+      if (delay === undefined) return this.failAll(cause);
       this.#tries.note(cause);
       if (!this.#isClosed) this.#stopTimer = later(() => this.#wake(), delay);
     };

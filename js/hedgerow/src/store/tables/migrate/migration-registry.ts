@@ -100,7 +100,7 @@ export class Migrations {
     queueMicrotask(() => notify(onOutdated, { table: spec.name, version }));
   }
 
-  /** Watches the writes of other tabs. */
+  /** BranchWatches the writes of other tabs. */
   #lookOut(db: Store, spec: Spec): void {
     const look = (changes: readonly Change[]) => {
       for (const change of changes) {
