@@ -65,11 +65,13 @@ export class BranchWatches {
       return begin(this.#watchers, () => this.#standAt(commitBytes));
     }
     const stand = this.#standAt(commitBytes);
+    const { signal, onError } = options;
     let stop: (() => void) | undefined;
     const end: EndWaiting = (cause, isAsked = false) => {
       if (!this.#waiting.delete(end)) return;
       stand.release();
-      if (cause !== undefined) notify(options.onError ?? (isAsked ? () => {} : report), cause);
+      if (cause === undefined || signal?.aborted) return;
+      notify(onError ?? (isAsked ? () => {} : report), cause);
     };
     this.#waiting.add(end);
     this.#load().then((watchers) => {

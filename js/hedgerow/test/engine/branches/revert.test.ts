@@ -11,6 +11,7 @@ import {
 } from '../../../src/index.js';
 import { tabs } from '../../support/models/merge-model.js';
 import { all, failure, storeOf } from '../../support/models/store-model.js';
+import { startCore } from '../../support/start-core.js';
 import { ABC, twoHandles } from '../../support/two-handles.js';
 
 const set = (db: Store, key: string, value: unknown) =>
@@ -370,6 +371,7 @@ describe('revert', () => {
       await db.putMany(Array.from({ length: others }, (_, at) => [`other ${at}`, at]));
       // Another handle has no chunk in memory.
       const cold = await open('test', { storage, advanced: { cacheBytes: 0 } });
+      await startCore(cold);
       bytes = 0;
       expect((await cold.history.revert(before, after)).rows).toBe(10);
       return bytes;

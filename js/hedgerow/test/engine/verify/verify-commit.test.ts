@@ -13,6 +13,7 @@ import {
 import { partlyNoise } from '../../support/noise.js';
 import { forSeeds } from '../../support/property.js';
 import { random } from '../../support/random.js';
+import { startCore } from '../../support/start-core.js';
 import {
   chunksOf,
   chunksOfKind,
@@ -110,6 +111,7 @@ describe('a sound store', () => {
 
 it('a verification reads from storage, not from memory', async () => {
   const db = await reopened();
+  await startCore(db);
   await db.scan().toArray();
   const leaf = chunks(LEAF)[5]!;
   damage(leaf);

@@ -8,6 +8,7 @@ import { faulty } from '../../support/doubles/faulty-storage.js';
 import { type Entry, failure } from '../../support/models/store-model.js';
 import { partlyNoise } from '../../support/noise.js';
 import { isDeep } from '../../support/property.js';
+import { startCore } from '../../support/start-core.js';
 import { Copy, handles, rest, until } from '../../support/watching.js';
 
 const rows = (count: number, length = 90): Entry[] =>
@@ -43,6 +44,7 @@ describe('storage that cannot be read', () => {
       const writing = await open('test', { storage });
       await writing.putMany(MANY);
       const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
+      await startCore(db);
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       const timers = vi.spyOn(globalThis, 'setTimeout');
       const error = new HedgerowError(code, 'never again');
