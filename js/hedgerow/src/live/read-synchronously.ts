@@ -21,8 +21,14 @@ export function isReadable(
 ): boolean {
   const isAmong = (key: string) => isOfIndex(range) || isInRange(key, range);
   if (!isReady || (isFirst && pending?.ofAll(isAmong) !== undefined)) return false;
-  const { indexes } = head.host;
-  return !isOfIndex(range) || indexes.state(head.view, indexes.get(range.index)) === State.complete;
+  if (!isOfIndex(range)) return true;
+  const { indexes, engine } = head.host;
+  const isComplete = indexes.state(head.view, indexes.get(range.index)) === State.complete;
+  if (!isComplete) return false;
+  const preparing = engine.prepareIndexScans();
+  // The asynchronous read that follows waits for it, and reports its failure.
+  preparing?.catch(() => {});
+  return preparing === undefined;
 }
 
 /**

@@ -8,6 +8,7 @@ import { HostileEngine } from '../support/doubles/hostile-idb/engine.js';
 import { install } from '../support/doubles/hostile-idb/install.js';
 import { failure, SOON } from '../support/models/store-model.js';
 import { random } from '../support/random.js';
+import { startCore } from '../support/start-core.js';
 import {
   BROKEN,
   cleansUp,
@@ -180,6 +181,7 @@ describe('storage that fails', () => {
     await full.putMany(values.map((value, at) => [String(at), value]));
     await full.close();
     const db = await open('a', { storage });
+    await startCore(db);
     // Its nodes are in memory from now on, and its values are not.
     await db.get('no such row');
     storage.fail({ call: 'read', at: 1, lasting: true, when: 'before', error: BROKEN });

@@ -106,6 +106,15 @@ export class ChunkCache {
     return held;
   }
 
+  /** Returns the segments that are in memory as a whole. */
+  wholes(): Map<number, Uint8Array> {
+    const wholes = new Map<number, Uint8Array>();
+    for (const { id, whole } of this.#catalogue.segments.values()) {
+      if (whole !== undefined) wholes.set(id, whole);
+    }
+    return wholes;
+  }
+
   /** Counts segments, chunks, bytes, small segments, bytes in memory, hits and misses. */
   stats(): number[] {
     let [chunks, stored, small] = [0, 0, 0];

@@ -22,7 +22,7 @@ import {
 } from './commit.js';
 import { checked, Fault, MalformedBytes, Need, type Want } from './fault.js';
 import { Count, entryOf, Find } from './find.js';
-import { IndexScan } from './index-scan.js';
+import { indexScanCode } from './index-scan-code.js';
 import { BYTES, OUT_OF_LINE, tagAt, valueAt } from './node.js';
 import type { Operation } from './operation.js';
 import { Output } from './output.js';
@@ -188,8 +188,10 @@ class Reader {
     if (definition === undefined) {
       return this.#begin(new Scan(cache, rows, flags, range, offset, limit));
     }
+    const code = indexScanCode();
+    if (code === undefined) throw new Error('a scan of an index began before its code was loaded');
     const trees = { index: this.#numbered(view, number), rows, columns: columnsOf(definition) };
-    return this.#begin(new IndexScan(cache, trees, flags, range, offset, limit));
+    return this.#begin(new code.IndexScan(cache, trees, flags, range, offset, limit));
   }
 
   count(view: number, flags: number, length: number): number {
@@ -234,6 +236,9 @@ class Reader {
   }
 }
 
+/** The exports of a reader. */
+export type ReaderCore = ReturnType<typeof createReader>;
+
 /** Makes a reader without segments; returns the exports of the core that it has. */
 export function createReader() {
   const reader = new Reader();
@@ -273,5 +278,7 @@ export function createReader() {
     step: (handle: number, budget: number) => reader.answer(() => reader.step(handle, budget)),
     ahead: (handle: number) => reader.ahead(handle),
     free: (handle: number) => reader.operations.free(handle),
+    /** Only a reader has this: the segments in memory, for the core that takes over. */
+    segments_in_memory: () => cache.wholes(),
   };
 }

@@ -69,6 +69,11 @@ export class Segment {
     this.#take(index, bytes);
   }
 
+  /** The bytes of the whole, while they are in memory. */
+  get whole(): Uint8Array | undefined {
+    return this.#whole;
+  }
+
   /** Forgets all chunks in memory. */
   forget(): void {
     this.#whole = undefined;

@@ -41,6 +41,8 @@ export class Inventory {
   /** All refs, as they were last read. */
   #refs: ReadonlyMap<string, Ref> = new Map();
 
+  /** Bytes of segments for the next tables that are taken. */
+  #inMemory: ReadonlyMap<number, Uint8Array> = new Map();
   /** The contents that the first look finds. */
   #first: Promise<StoreContents> | undefined;
 
@@ -131,7 +133,13 @@ export class Inventory {
   }
 
   /** Takes loaded contents in slices: a large store has thousands of tables. */
-  async #take({ refs, tables }: StoreContents): Promise<ReadonlyMap<string, Ref>> {
+  async #take({ refs, tables: loaded }: StoreContents): Promise<ReadonlyMap<string, Ref>> {
+    const inMemory = this.#inMemory;
+    this.#inMemory = new Map();
+    const tables = loaded.map((table) => {
+      const { segmentBytes = inMemory.get(table.id) } = table;
+      return { ...table, segmentBytes };
+    });
     const host = this.#host;
     const { engine, sliceMs } = host;
     for (const { name, format } of refs) {
@@ -194,8 +202,9 @@ export class Inventory {
     this.#unstored.delete(id);
   }
 
-  /** Forgets all segments and refs. */
-  clear(): void {
+  /** Forgets all segments and refs: a new core will take them, and the bytes of those `inMemory` with them. */
+  clear(inMemory: ReadonlyMap<number, Uint8Array> = new Map()): void {
+    this.#inMemory = inMemory;
     this.#host.pendingTables = undefined;
     this.#known.clear();
     this.#unstored.clear();

@@ -196,7 +196,7 @@ export class SharedStore {
     if (this.#endId > 0) setNextSegment(engine, this.#lastId + 1);
     const reader = this.opening === this.host ? undefined : this.opening;
     this.opening = this.host;
-    this.inventory.clear();
+    this.inventory.clear(reader?.engine.segmentsInMemory());
     for (const branch of this.branchHeads) await branch.reopen();
     engine.ready();
     reader?.engine.retire();

@@ -57,7 +57,9 @@ export async function holdWith(
     const { head } = held;
     let isReady = false;
     try {
-      isReady = head.host.indexes.state(head.view, indexes.get(name)) === State.complete;
+      const isComplete = head.host.indexes.state(head.view, indexes.get(name)) === State.complete;
+      if (isComplete) await head.host.engine.prepareIndexScans();
+      isReady = isComplete;
       if (isReady) return held;
     } finally {
       if (!isReady) held.release();

@@ -1,0 +1,46 @@
+// Bundles the page of each contestant alone, minified, as an app would.
+
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'vite';
+
+const PAGES = fileURLToPath(new URL('pages/', import.meta.url));
+
+const htmlOf = (script) =>
+  `<!doctype html><meta charset="utf-8"><title>first row</title><script type="module" src="${script}"></script><body></body>`;
+
+/** Returns the files of a contestant's page by their paths, gzipped: `{ '/index.html': { type, body } }`. */
+export async function buildPage(name, outDir) {
+  const root = join(outDir, name);
+  await build({
+    configFile: false,
+    root: PAGES,
+    base: './',
+    logLevel: 'error',
+    worker: { format: 'es' },
+    build: {
+      outDir: root,
+      emptyOutDir: true,
+      target: 'es2022',
+      modulePreload: { polyfill: false },
+      rolldownOptions: { input: join(PAGES, `${name}.ts`), output: { entryFileNames: 'main.js' } },
+    },
+  });
+  const files = new Map([['/index.html', fileOf('.html', Buffer.from(htmlOf('./main.js')))]]);
+  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    files.set(path.slice(root.length), fileOf(entry.name, await readFile(path)));
+  }
+  await rm(root, { recursive: true, force: true });
+  return files;
+}
+
+const TYPES = { html: 'text/html', js: 'text/javascript', wasm: 'application/wasm' };
+
+function fileOf(name, bytes) {
+  const type = TYPES[name.split('.').at(-1)] ?? 'application/octet-stream';
+  return { type, body: gzipSync(bytes, { level: 9 }) };
+}
