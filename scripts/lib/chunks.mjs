@@ -27,6 +27,11 @@ class Imports {
     },
   };
 
+  /** Returns whether an entry leads to this module. */
+  knows(id) {
+    return this.#now.has(id);
+  }
+
   /** Returns all modules that a page has loaded with these; with `ever`, also the modules that they may load later. */
   reach(ids, { ever = false } = {}) {
     const imports = ever ? this.#ever : this.#now;
@@ -54,6 +59,9 @@ const PARTS = [
   'worker/connect',
   'worker/serve',
 ];
+
+/** The parts that a page loads at its first write: one file, so that it waits once. */
+const WRITES = ['engine/write/on-demand-write-bundle', 'engine/history/ref-write', 'storage/idb/writes'];
 
 const sourceOf = (name) => join(SOURCE, `${name}.ts`);
 
@@ -83,9 +91,16 @@ export async function joinModules() {
   const alone = known.reach([sourceOf('core/sum-proof/index')]);
   const isBase = (id) => start.has(id) && alone.has(id);
   const isOwn = (id) => start.has(id) && !isShared(id);
+  const writes = known.reach(WRITES.map(sourceOf));
+  const parts = known.reach(PARTS.map(sourceOf));
+  const isOfWrites = (id) => writes.has(id) && !start.has(id) && !parts.has(id);
   const slim = slimPlugin((id) => [...known.reach([id], { ever: true })].some(isOwn));
   const imports = new Imports();
-  const isSlimStart = (id) => imports.reach([slimOf(sourceOf(START))]).has(id) && isSlim(id);
+  /** Slim shares the modules that do not lead to the start. */
+  const isOfSlim = (names) => (id) => {
+    const own = names.map((name) => slimOf(sourceOf(name))).filter((one) => imports.knows(one));
+    return isSlim(id) && imports.reach(own).has(id);
+  };
   const output = await joinFiles(
     { ...input, slim: slimOf(sourceOf('index')) },
     {
@@ -95,12 +110,18 @@ export async function joinModules() {
         const short = name.replace(/^on-demand-|-(?:bundle|code)$/g, '');
         return `${moduleIds.some(isSlim) ? 'slim/' : ''}${short}.js`;
       },
+      // Each group has its own modules alone: their tests follow imports. Then a file that only part of the package
+      // imports, such as the one of `table`, may export more than its source.
+      preserveEntrySignatures: 'allow-extension',
       codeSplitting: {
+        includeDependenciesRecursively: false,
         groups: [
           { name: 'base', test: isBase, priority: 4 },
           { name: 'shared', test: isShared, priority: 3 },
           { name: 'start', test: isOwn, priority: 2 },
-          { name: 'start', test: isSlimStart, priority: 1 },
+          { name: 'start', test: isOfSlim([START]), priority: 1 },
+          { name: 'write', test: isOfWrites, priority: 0 },
+          { name: 'write', test: isOfSlim(WRITES), priority: 0 },
         ],
       },
     },

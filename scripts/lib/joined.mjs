@@ -5,9 +5,12 @@ import { dirname, join } from 'node:path';
 
 /**
  * Generates the files of `input`, the entries by their names; further plugins and options of rolldown's output come on
- * top.
+ * top. `preserveEntrySignatures` says whether entries may export more than their sources.
  */
-export async function joinFiles(input, { plugins = [], ...options } = {}) {
+export async function joinFiles(
+  input,
+  { plugins = [], preserveEntrySignatures = 'strict', ...options } = {},
+) {
   // Imported late: its package is only there once `setup` has run.
   const { rolldown } = await import('rolldown');
   const build = await rolldown({
@@ -17,6 +20,7 @@ export async function joinFiles(input, { plugins = [], ...options } = {}) {
     resolve: { extensionAlias: { '.js': ['.ts'] } },
     transform: { target: 'es2022' },
     plugins,
+    preserveEntrySignatures,
     checks: { moduleLevelDirective: false }, // `writeFiles` finds lost ones
   });
   const { output } = await build.generate({

@@ -8,7 +8,8 @@ import { ROOT } from '../lib/run.mjs';
 
 const read = (...path) => readFileSync(join(ROOT, ...path), 'utf8');
 const RUST = read('crate', 'trees', 'src', 'error.rs');
-const FAULTS = read('js', 'hedgerow', 'src', 'base', 'core-fault-texts.ts');
+const ROW_FAULTS = read('js', 'hedgerow', 'src', 'base', 'row-fault-texts.ts');
+const CHUNK_FAULTS = read('js', 'hedgerow', 'src', 'base', 'chunk-fault-texts.ts');
 
 /** Returns the variants of a Rust enum without values, in their order. */
 function variants(name) {
@@ -17,16 +18,16 @@ function variants(name) {
 }
 
 const words = (variant) => variant.replace(/(?<=.)[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
-const list = (pattern) => pattern.exec(FAULTS)[1];
+const list = (pattern) => pattern.exec(CHUNK_FAULTS)[1];
 
 test('each fault of a row has its text at its place', () => {
-  const told = [...FAULTS.matchAll(/^ {2}['`].*['`], \/\/ (\w+)$/gm)].map(([, name]) => name);
+  const told = [...ROW_FAULTS.matchAll(/^ {2}['`].*['`], \/\/ (\w+)$/gm)].map(([, name]) => name);
   assert.deepEqual(told, variants('RowFault'));
   assert.ok(told.length >= 12);
 });
 
 test('faults of keys are the ones that begin with the word', () => {
-  const [, body] = /const KEY_FAULTS = \[([^\]]*)\]/.exec(FAULTS);
+  const [, body] = /const KEY_FAULTS = \[([^\]]*)\]/.exec(ROW_FAULTS);
   const told = [...body.matchAll(/\/\/ (\w+)$/gm)].map(([, name]) => name);
   assert.deepEqual(
     told,

@@ -31,7 +31,8 @@ export { isBuffer, isByteArray } from './base/is-byte-array.js';
 export { memberAt, parsePointer } from './base/json-pointer.js';
 export { checkKey, listOf, utf8Length } from './base/key.js';
 export { MAX_HISTORY, MAX_KEY_BYTES, MAX_OBJECT_BYTES, SQL_FORMAT } from './base/limits.js';
-export { type Locks, localLocks, uniqueName } from './base/locks.js';
+export { localLocks } from './base/local-locks.js';
+export { type Locks, uniqueName } from './base/locks.js';
 export { builtin } from './base/node-builtin.js';
 export { buildKeyRange, isInRange } from './base/range.js';
 export { EMPTY_ROOT, parseRoot } from './base/root-hash.js';
@@ -44,18 +45,14 @@ export {
   shownAs,
 } from './base/runtime-type-checks.js';
 export { sameValue } from './base/same-value.js';
-export {
-  readSegmentLength,
-  Stream,
-  TABLE_ENTRY_BYTES,
-  TABLE_HEADER_BYTES,
-} from './base/segment-table.js';
+export { readSegmentLength } from './base/read-segment-table.js';
+export { Stream, TABLE_ENTRY_BYTES, TABLE_HEADER_BYTES } from './base/segment-table.js';
 export { turn } from './base/slice-queue.js';
 export { Slicer } from './base/slicer.js';
 export { later, within } from './base/timeout.js';
 export { chunkFrom } from './base/unpack-chunk.js';
 export { type IndexDefinition, indexOf } from './core/indexes/definition.js';
-export type { IndexRange } from './core/indexes/index-entries.js';
+export type { IndexRange } from './core/indexes/index-range.js';
 export { after, encodeScalar, type Scalar, Tag } from './core/indexes/scalar.js';
 export type { Host } from './core/operation-host.js';
 export { REMOTE_BRANCHES, refOfBranch } from './engine/history/branch-name.js';

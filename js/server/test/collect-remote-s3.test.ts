@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hex } from '../../hedgerow/src/base/hex.js';
-import { pause } from '../../hedgerow/src/base/timeout.js';
+import { pause } from '../../hedgerow/src/base/pauses.js';
 import { s3Remote } from '../../hedgerow/src/sync/remote/adapters/s3.js';
 import { hashedName, httpRemote, type Remote } from '../../hedgerow/src/sync/remote/index.js';
 import {

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { localLocks } from '../../hedgerow/src/base/locks.js';
+import { localLocks } from '../../hedgerow/src/base/local-locks.js';
 import { destroy, memory, open, type Storage } from '../../hedgerow/src/index.js';
 import { ofKind } from '../../hedgerow/test/support/error-kind.js';
 import { random } from '../../hedgerow/test/support/random.js';

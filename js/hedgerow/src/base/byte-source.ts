@@ -35,11 +35,6 @@ export function partsOf(source: unknown): ByteParts | undefined {
   return undefined;
 }
 
-/** Returns whether a member of an iterable is a part of its bytes. No row is a byte array or a buffer. */
-export function isPart(member: unknown): member is Uint8Array | ArrayBuffer {
-  return isByteArray(member) || isBuffer(member);
-}
-
 /** Iterates over a stream, which some platforms cannot do by themselves. */
 export function streamIterator<T>(stream: ReadableStream<T>): AsyncIterator<T> {
   if (stream.locked) {

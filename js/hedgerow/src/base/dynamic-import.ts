@@ -12,3 +12,15 @@ export async function part<Part>(load: () => Promise<Part>): Promise<Part> {
     });
   }
 }
+
+/** Returns a function that loads a part at its first call, and has it from then on. After a failure it tries again. */
+export function partOnce<Part>(load: () => Promise<Part>): () => Promise<Part> {
+  let loading: Promise<Part> | undefined;
+  return () => {
+    loading ??= part(load).catch((cause: unknown) => {
+      loading = undefined;
+      throw cause;
+    });
+    return loading;
+  };
+}

@@ -13,3 +13,8 @@ export function isBuffer(value: unknown): value is ArrayBuffer {
     return false; // a revoked proxy
   }
 }
+
+/** Returns whether a member of an iterable is a part of its bytes. No row is a byte array or a buffer. */
+export function isPart(member: unknown): member is Uint8Array | ArrayBuffer {
+  return isByteArray(member) || isBuffer(member);
+}

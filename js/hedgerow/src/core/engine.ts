@@ -72,14 +72,6 @@ export class Engine {
     return new Engine(cacheBytes, HANDLES);
   }
 
-  /** Starts an engine: see `later`. */
-  static async create(cacheBytes?: number): Promise<Engine> {
-    const engine = Engine.later(cacheBytes);
-    await engine.restart();
-    engine.ready();
-    return engine;
-  }
-
   /** Starts an engine that only reads, at once. */
   static createReader(cacheBytes?: number): Engine {
     const engine = new Engine(cacheBytes, 0);

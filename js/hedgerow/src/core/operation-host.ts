@@ -7,7 +7,7 @@ import { QUICK_WORK, WORK_IN_MS } from './assumed-speed.js';
 import { indexCore } from './calls/indexes.js';
 import { output, readCountReply, scan, startCount } from './calls/read-calls.js';
 import { loadSegment, removeSegment } from './calls/segment-calls.js';
-import { Engine, type Op } from './engine.js';
+import type { Engine, Op } from './engine.js';
 import type { Index } from './indexes/definition.js';
 import { IndexSet } from './indexes/index-set.js';
 import { isFar } from './needed-segment-part.js';
@@ -123,11 +123,6 @@ export class Host {
     this.sums = sums;
     this.#pace = new SlicePace(sliceMs, WORK_IN_MS);
     if (segments.requestCost !== undefined) engine.setRequestCost(segments.requestCost);
-  }
-
-  /** Makes a host with its own core and without storage, for work on bytes in memory. */
-  static async alone(cacheBytes: number, sliceMs: number): Promise<Host> {
-    return new Host(await Engine.create(cacheBytes), {} as SegmentStore, sliceMs);
   }
 
   /**

@@ -1,30 +1,16 @@
-/** Turns statuses of the core into errors. */
+/** Turns statuses of the core into errors; `write-errors.ts` has those of writes. */
 import * as Reply from '../base/abi/reply.js';
 import * as Status from '../base/abi/status.js';
-import { describeMalformedChunk, isKeyFault, rowFault } from '../base/core-fault-texts.js';
+import { describeMalformedChunk } from '../base/chunk-fault-texts.js';
 import { HedgerowError } from '../base/errors.js';
 import { hex } from '../base/hex.js';
-import { MAX_TREES } from '../base/limits.js';
 import type { Engine } from './engine.js';
 
-const TOO_MANY_TREES = `a commit names at most ${MAX_TREES} trees (rows, indexes, sum trees), in 512 KiB: drop some`;
-
-/** Throws the error of a status. With `isBytes`, rows come as bytes, and row faults have offsets. */
-export function fail(engine: Engine, status: number, isBytes = false): never {
+/** Throws the error of a status. */
+export function fail(engine: Engine, status: number): never {
   const word = (index: number) => engine.word(index);
   const chunk = () => hex(engine.hash(Reply.chunkFaultHash));
   switch (status) {
-    case Status.row: {
-      const row = word(Reply.rowFaultRow);
-      const fault = word(Reply.rowFaultFault);
-      if (isBytes) {
-        const offset = word(Reply.rowFaultOffset);
-        const message = `row ${row}, byte ${offset}: ${rowFault(fault)}`;
-        throw new HedgerowError('invalid-data/row', message, { row, offset });
-      }
-      const code = isKeyFault(fault) ? 'invalid-argument/key' : 'invalid-argument/value';
-      throw new HedgerowError(code, `row ${row}: ${rowFault(fault)}`, { row });
-    }
     case Status.missingChunk:
       throw new HedgerowError('missing-chunk', `chunk ${chunk()} was compacted away, or lost`, {
         chunk: chunk(),
@@ -50,8 +36,6 @@ export function fail(engine: Engine, status: number, isBytes = false): never {
       throw new HedgerowError('invalid-data/proof', 'it does not prove this under this root');
     case Status.proofTooLarge:
       throw new HedgerowError('invalid-argument', 'its proof would take more than 128 MiB');
-    case Status.commitTooLarge:
-      throw new HedgerowError('invalid-argument', TOO_MANY_TREES);
     default:
       throw new HedgerowError(
         'unavailable/storage',

@@ -4,7 +4,7 @@
  * once.
  */
 import { checkRangeOptions, ENTRY_RANGE } from '../base/check-options.js';
-import type { SecondaryKey } from '../core/indexes/index-entries.js';
+import type { SecondaryKey } from '../core/indexes/index-range.js';
 import { CountFollower } from './count-follower.js';
 import { FilteredCountFollower, FilteredWindowFollower } from './filtered-followers.js';
 import { LiveView } from './live-view.js';

@@ -3,7 +3,7 @@
 import * as Status from '../base/abi/status.js';
 import { isInRange, type KeyRange } from '../base/range.js';
 import type { Engine, Op } from '../core/engine.js';
-import type { IndexRange } from '../core/indexes/index-entries.js';
+import type { IndexRange } from '../core/indexes/index-range.js';
 import { isOfIndex, State } from '../core/indexes/index-set.js';
 import type { ReadContext } from '../engine/read/context.js';
 

@@ -2,7 +2,7 @@ import * as ReadFlag from '../base/abi/read-flag.js';
 import { freezeShared } from '../base/freeze-shared.js';
 import { sameValue } from '../base/same-value.js';
 import { turn } from '../base/slice-queue.js';
-import type { SecondaryKey } from '../core/indexes/index-entries.js';
+import type { SecondaryKey } from '../core/indexes/index-range.js';
 import { isOfIndex } from '../core/indexes/index-set.js';
 import type { ReadContext } from '../engine/read/context.js';
 import type { Change } from '../engine/read/decode-diff.js';

@@ -3,7 +3,7 @@
 import type { FOLLOW } from '../base/follow-symbol.js';
 import type { RECOVERY } from '../base/internal-symbols.js';
 import type { KeyRange } from '../base/range.js';
-import type { IndexRange, SecondaryKey } from '../core/indexes/index-entries.js';
+import type { IndexRange, SecondaryKey } from '../core/indexes/index-range.js';
 import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.js';
 import type { Store } from '../store/store.js';
 

@@ -1,7 +1,7 @@
 /** The adapter that keeps all bytes in memory: for Node, for tests, and for scratch data. */
 
 import { part } from '../base/dynamic-import.js';
-import { localLocks } from '../base/locks.js';
+import { lateLocks } from '../base/locks.js';
 import type { World } from './memory-segment-store.js';
 import type { Storage } from './segment-store.js';
 
@@ -16,7 +16,7 @@ export function memory(): Storage {
   const worlds = new Map<string, World>();
   return {
     lifetime: 'session',
-    locks: localLocks(),
+    locks: lateLocks(),
     // Load the code first: from here on, no call waits.
     open: async (name, options) => (await loadMemory()).openWorld(worlds, name, options),
     async destroy(name) {

@@ -17,7 +17,7 @@ import { HedgerowError } from '../base/errors.js';
 import { later } from '../base/timeout.js';
 import { checkPlatform } from '../core/check-platform.js';
 import { Engine } from '../core/engine.js';
-import { loadWords } from '../core/indexes/index-entries.js';
+import { loadWords } from '../core/indexes/words-code.js';
 import { type IndexDefinitions, indexesOf } from '../core/indexes/index-set.js';
 import { Host } from '../core/operation-host.js';
 import type { SumDefinitions } from '../core/sum-tree-definition.js';
@@ -26,6 +26,7 @@ import { BranchHead } from '../engine/history/branch-head.js';
 import { SharedStore } from '../engine/history/state-shared-by-branches.js';
 import { loadSums } from '../engine/sums/sum-tree.js';
 import type { BuilderOptions, IndexProgress } from '../engine/write/background-index-builder.js';
+import { loadWrites } from '../engine/write/on-demand-write-code.js';
 import { idb } from '../storage/idb/idb.js';
 import type { Durability, Storage } from '../storage/segment-store.js';
 import { encryptionCheck, storageCheck } from '../storage/storage-checks.js';
@@ -148,9 +149,12 @@ function link(
 /** Milliseconds that a page has for its first reads before the core starts. */
 const REST_MS = 50;
 
-/** Starts the core once the page has had time for its first reads, unless a call has started it. */
+/** Starts the core, and loads the code of writes, once the page has had time for its first reads. */
 function startAtRest(shared: SharedStore): void {
-  later(() => shared.ready().catch(() => {}), REST_MS);
+  later(() => {
+    // The first call that needs them tries again, and reports a failure.
+    for (const start of [shared.ready(), loadWrites()]) start.catch(() => {});
+  }, REST_MS);
 }
 
 /** The checked options of `open`. */

@@ -5,7 +5,7 @@ import { checkKey, checkKeys } from '../base/key.js';
 import type { EncodedRange, KeyRange } from '../base/range.js';
 import * as reads from '../core/calls/read-calls.js';
 import type { Engine, Op } from '../core/engine.js';
-import type { EntryPosition, SecondaryKey } from '../core/indexes/index-entries.js';
+import type { EntryPosition, SecondaryKey } from '../core/indexes/index-range.js';
 import { isOfIndex } from '../core/indexes/index-set.js';
 import { fail } from '../core/status-errors.js';
 import type { Head } from '../engine/history/branch-head.js';

@@ -6,6 +6,7 @@ import type { SnapshotRoot } from '../engine/read/pinned-commit.js';
 import { isBehind } from '../engine/sums/build-missing-sum-trees.js';
 import { abandonOnError, Ingest } from '../engine/write/ingest.js';
 import type { Durability } from '../storage/segment-store.js';
+import { retryCommit } from '../engine/history/retry-commit.js';
 
 /** Options of a reset. */
 export interface ResetOptions {
@@ -31,7 +32,7 @@ export async function resetTo(
     // Indexes and sum trees that others have made must not come back.
     branchHead.leftovers = { indexes: true, sums: true };
     try {
-      await branchHead.retry(async () => {
+      await retryCommit(branchHead, async () => {
         const isMoved =
           (await bring(branchHead, commitBytes, options)) ??
           (await move(branchHead, commitBytes, options.durability));

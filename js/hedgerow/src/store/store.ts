@@ -12,7 +12,7 @@ import { hex } from '../base/hex.js';
 import { LOOK, type LookOption, OWN, RECOVERY } from '../base/internal-symbols.js';
 import type { KeyRange } from '../base/range.js';
 import { runAbortable } from '../base/run-abortable.js';
-import type { IndexRange } from '../core/indexes/index-entries.js';
+import type { IndexRange } from '../core/indexes/index-range.js';
 import type { Host } from '../core/operation-host.js';
 import { CollectionScheduler } from '../engine/collect/collection-scheduler.js';
 import type { BranchHead } from '../engine/history/branch-head.js';
@@ -482,7 +482,7 @@ export class Store extends Reader {
   /**
    * Closes the store after the writes under way have ended. Your code that they wait for (the function of a
    * transaction, a source that is no array or Blob, `onConflict`) has a second to end; after that the writes reject
-   * with `closed`, and are dropped. BranchWatches end. Idempotent.
+   * with `closed`, and are dropped. Watches end. Idempotent.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();

@@ -1,6 +1,6 @@
 /** Locks among handles of one process follow the rules of Web Locks. */
 import { describe, expect, it } from 'vitest';
-import { localLocks } from '../../src/base/locks.js';
+import { localLocks } from '../../src/base/local-locks.js';
 
 const tick = () => new Promise((resolve) => setTimeout(resolve, 0));
 

@@ -1,7 +1,9 @@
 /** A wait for other tabs has a limit, which counts only time in which this page could work. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Locks, localLocks } from '../../src/base/locks.js';
-import { afterAwake, soon, within, withLock } from '../../src/base/timeout.js';
+import { localLocks } from '../../src/base/local-locks.js';
+import type { Locks } from '../../src/base/locks.js';
+import { soon } from '../../src/base/pauses.js';
+import { afterAwake, within, withLock } from '../../src/base/timeout.js';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });

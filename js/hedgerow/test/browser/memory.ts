@@ -2,7 +2,7 @@
  * `memory()` in the tests that run in a browser: it also makes a world of its own, but its stores are databases of the
  * engine's IndexedDB. `setup.ts` deletes them.
  */
-import { localLocks } from '../../src/base/locks.js';
+import { localLocks } from '../../src/base/local-locks.js';
 import { idb } from '../../src/storage/idb/idb.js';
 import type { SegmentStore, Storage } from '../../src/storage/segment-store.js';
 

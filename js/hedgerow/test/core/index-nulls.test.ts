@@ -1,6 +1,6 @@
 /** Indexes with nulls, indexes of rows below a version, and `equals` together with bounds. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loadWords } from '../../src/core/indexes/index-entries.js';
+import { loadWords } from '../../src/core/indexes/words-code.js';
 import { type IndexDefinitions, memory, open } from '../../src/index.js';
 import { ofKind } from '../support/error-kind.js';
 import { type Entry, failure } from '../support/models/store-model.js';

@@ -11,6 +11,7 @@ import { install } from '../support/doubles/hostile-idb/install.js';
 import type { Entry } from '../support/models/store-model.js';
 import { noise } from '../support/noise.js';
 import { random } from '../support/random.js';
+import { startEngine } from '../../src/core/start-host.js';
 
 /** The number of segments and tables that entered the core since the last turn, and the most in one turn. */
 const entered = vi.hoisted(() => ({ now: 0, most: 0 }));
@@ -120,7 +121,7 @@ describe('a read of storage', () => {
         return wanted.map(() => undefined);
       },
     };
-    const host = new Host(await Engine.create(), storage as unknown as SegmentStore, 1);
+    const host = new Host(await startEngine(), storage as unknown as SegmentStore, 1);
     slowClock();
     const most = await mostInTurn(() => host.load(Array.from({ length: 200 }, (_, at) => at + 1)));
     vi.restoreAllMocks();

@@ -7,7 +7,7 @@ import type { KeyRange } from '../../src/base/range.js';
 import * as reads from '../../src/core/calls/read-calls.js';
 import * as segmentCalls from '../../src/core/calls/segment-calls.js';
 import { Engine } from '../../src/core/engine.js';
-import type { IndexRange } from '../../src/core/indexes/index-entries.js';
+import type { IndexRange } from '../../src/core/indexes/index-range.js';
 import { type IndexDefinitions, indexesOf } from '../../src/core/indexes/index-set.js';
 import { Host } from '../../src/core/operation-host.js';
 import { lengthOf, totalOf } from '../../src/core/reader/node.js';
@@ -22,6 +22,7 @@ import { hashOf, segmentWith } from '../support/forging.js';
 import { type BeginStep, forSeeds } from '../support/property.js';
 import type { Random } from '../support/random.js';
 import { chunkIn, chunksOf } from '../support/stored-chunks.js';
+import { startEngine } from '../../src/core/start-host.js';
 
 const INDEXES: IndexDefinitions = {
   byNumber: { path: '/n' },
@@ -92,7 +93,7 @@ async function bothHosts({ segments }: Stored, cacheBytes: number): Promise<[Hos
         return bytes && cutSegment(one, bytes).slice();
       }),
   } as SegmentStore;
-  const engines = [await Engine.create(cacheBytes), Engine.createReader(cacheBytes)];
+  const engines = [await startEngine(cacheBytes), Engine.createReader(cacheBytes)];
   await engines[1]?.prepareIndexScans();
   const [core, reader] = engines.map((engine) => {
     for (const [id, { tableBytes }] of segments) segmentCalls.addTable(engine, id, tableBytes);
@@ -289,7 +290,7 @@ describe('the reader', () => {
   it('refuses the tables that the core refuses', () =>
     forSeeds(40, async (r) => {
       const { segments } = await randomStore(r);
-      const engines = [await Engine.create(), Engine.createReader()];
+      const engines = [await startEngine(), Engine.createReader()];
       const tables = [...segments.values()].map(({ tableBytes }) => tableBytes);
       for (let id = 0; tables.length > 0 && id < 200; id++) {
         const bytes = damaged(r, r.pick(tables));

@@ -1,6 +1,6 @@
 /** The beginning and end of connections: pages and workers that go, and their leftovers. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { localLocks } from '../../src/base/locks.js';
+import { localLocks } from '../../src/base/local-locks.js';
 import { HedgerowError, memory, open, rowType, type Store, table } from '../../src/index.js';
 import { live } from '../../src/live/index.js';
 import { connect, type RemoteStore } from '../../src/worker/index.js';

@@ -1,12 +1,12 @@
 import * as Reply from '../../base/abi/reply.js';
 import * as Status from '../../base/abi/status.js';
-import { describeMalformedChunk } from '../../base/core-fault-texts.js';
+import { describeMalformedChunk } from '../../base/chunk-fault-texts.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { Engine, Op } from '../engine.js';
 import type { LaterOutput } from '../generated/exports.js';
 import { laterCore } from '../link-on-demand-core.js';
 import type { Host } from '../operation-host.js';
-import { fail } from '../status-errors.js';
+import { failWrite } from '../write-errors.js';
 
 /** The tree of rows of a commit. Equal rows have equal trees, whatever indexes and sum trees the commit has. */
 export interface RowsRoot {
@@ -76,7 +76,7 @@ export class DeltaCalls {
   step(delta: Op, budget: number): number {
     const status = this.#core.remote_step(this.#engine.own(delta), Math.min(budget, 0x7fff_ffff));
     if (status === Status.malformed) throw this.#fault();
-    return status >= Status.row ? fail(this.#engine, status) : status;
+    return status >= Status.row ? failWrite(this.#engine, status) : status;
   }
 
   #fault(): HedgerowError {

@@ -7,7 +7,7 @@ import * as StreamedRowKind from '../../base/abi/streamed-row-kind.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { EncodedRange } from '../../base/range.js';
 import type { Engine, Op } from '../engine.js';
-import { fail } from '../status-errors.js';
+import { failWrite } from '../write-errors.js';
 
 /** The kind of the members of a block. */
 export type BlockFormat = 'pairs' | 'rows' | 'deletes' | 'patch';
@@ -148,7 +148,7 @@ export function rebaseIngest(engine: Engine, op: Op, view: number, kept: Iterabl
   const text = `[${[...kept].join(',')}]`;
   const [own, onto] = [engine.own(op), engine.own(view)];
   const status = engine.core.ingest_rebase(own, onto, engine.passText(text));
-  if (status !== Status.done) fail(engine, status);
+  if (status !== Status.done) failWrite(engine, status);
 }
 
 /** Makes the next rebase of an ingest bring in the changes since the commit of a view. */

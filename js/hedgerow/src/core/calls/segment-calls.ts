@@ -62,24 +62,8 @@ export function takeSegment(engine: Engine, op: Op): MadeSegment | undefined {
   };
 }
 
-/** Counts known segments, chunks, bytes and small segments, bytes in memory, and reads that hit or missed memory. */
-export function cacheStats(engine: Engine): {
-  segments: number;
-  chunks: number;
-  storedBytes: number;
-  cachedBytes: number;
-  smallSegments: number;
-  cacheHits: number;
-  cacheMisses: number;
-} {
+/** Counts the bytes of all known segments. */
+export function storedBytes(engine: Engine): number {
   engine.core.cache_stats();
-  return {
-    segments: engine.word(Reply.cacheSegments),
-    chunks: engine.word(Reply.cacheChunks),
-    storedBytes: engine.word(Reply.cacheStoredBytes),
-    cachedBytes: engine.word(Reply.cacheCachedBytes),
-    smallSegments: engine.word(Reply.cacheSmallSegments),
-    cacheHits: engine.word(Reply.cacheHits),
-    cacheMisses: engine.word(Reply.cacheMisses),
-  };
+  return engine.word(Reply.cacheStoredBytes);
 }

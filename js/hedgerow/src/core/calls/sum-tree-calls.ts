@@ -7,7 +7,7 @@ import type { Engine, Op } from '../engine.js';
 import type { LaterOutput } from '../generated/exports.js';
 import { laterCore } from '../link-on-demand-core.js';
 import type { Host } from '../operation-host.js';
-import { fail } from '../status-errors.js';
+import { failWrite } from '../write-errors.js';
 import { nameBytes } from '../sum-tree-definition.js';
 import type { SumLeaf } from '../sum-tree-types.js';
 
@@ -99,7 +99,7 @@ export class SumTreeCalls {
       );
     }
     const reason = REASONS[status];
-    if (reason === undefined) return fail(this.#engine, status);
+    if (reason === undefined) return failWrite(this.#engine, status);
     const [tree, key] = this.#readRefusedRow();
     const message = `the sum tree ${JSON.stringify(tree)} refuses the row ${JSON.stringify(key)}: ${reason}`;
     throw new HedgerowError('invalid-argument/value', message, { key });
@@ -123,7 +123,7 @@ export class SumTreeCalls {
     if (status >>> 0 === Status.noOp) {
       throw new HedgerowError('invalid-argument', 'the name of the sum tree is too long');
     }
-    if (status !== Status.done) fail(this.#engine, status);
+    if (status !== Status.done) failWrite(this.#engine, status);
   }
 
   /** Makes an ingest build the trees that follow rows, even if it changes no row. */

@@ -6,7 +6,7 @@ import { checkSignal, until } from '../../base/abort-signal.js';
 import { HedgerowError } from '../../base/errors.js';
 import { type EncodedRange, encodeRange, type KeyRange } from '../../base/range.js';
 import { type Index, type IndexDefinition, indexOf } from './definition.js';
-import { type EntryCut, type IndexRange, positionsOf } from './index-entries.js';
+import { type EntryCut, type IndexRange, positionsOf } from './index-range.js';
 
 /** Definitions, by the names that `scan` takes. */
 export type IndexDefinitions = Readonly<Record<string, IndexDefinition>>;

@@ -61,8 +61,6 @@ export class ChunkCache {
   #budget = 0;
   /** Grows with each read. */
   #clock = 0;
-  #hits = 0;
-  #misses = 0;
 
   /** Adds a stored segment by its table. Ignores a known segment. Throws `MalformedBytes`. */
   addTable(id: number, tableBytes: Uint8Array): void {
@@ -115,18 +113,6 @@ export class ChunkCache {
     return wholes;
   }
 
-  /** Counts segments, chunks, bytes, small segments, bytes in memory, hits and misses. */
-  stats(): number[] {
-    let [chunks, stored, small] = [0, 0, 0];
-    const { segments } = this.#catalogue;
-    for (const { table } of segments.values()) {
-      chunks += table.count;
-      stored += table.segmentLength;
-      if (table.segmentLength < Size.smallSegmentBytes) small += 1;
-    }
-    return [segments.size, chunks, stored, this.#evict(), small, this.#hits, this.#misses];
-  }
-
   /**
    * Returns a chunk of any kind, checked: a copy in memory that is not damaged. Throws `Need` for another copy, the last
    * one that was found damaged or is at a remote; or a `Fault`.
@@ -150,7 +136,6 @@ export class ChunkCache {
       } else if (wasDamaged || !this.#isSound(copy, bytes, hash)) isDamaged = true;
       else {
         segment.used = ++this.#clock;
-        this.#hits += 1;
         return bytes;
       }
     }
@@ -162,7 +147,6 @@ export class ChunkCache {
     if (found === undefined) {
       throw new Fault(isKnown ? Status.corruptChunk : Status.missingChunk, hash);
     }
-    this.#misses += 1;
     throw new Need([found.segment.wantOf(found.index, this.#isRun(found.segment))]);
   }
 

@@ -8,7 +8,9 @@ import { MAX_KEY_BYTES, MAX_VALUE_BYTES } from '../../base/limits.js';
 import { compareBytes, countUtf8, readU16, readU32, readU64 } from './bytes-view.js';
 import { MalformedBytes } from './fault.js';
 
-const { nodeHeaderBytes: HEADER, childBytes: CHILD, hashBytes: HASH } = ChunkSize;
+const HEADER = ChunkSize.nodeHeaderBytes;
+const CHILD = ChunkSize.childBytes;
+const HASH = ChunkSize.hashBytes;
 /** The bits of a record's head with the length of its key; the two above them are the tag of its value. */
 const KEY_LENGTH = 0x3fff;
 const TAG_SHIFT = 14;

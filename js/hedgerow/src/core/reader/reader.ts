@@ -264,7 +264,6 @@ export function createReader() {
     load_segment: (id: number, from: number, to: number) =>
       cache.load(id, from, to, arena.incomingBytes()),
     remove_segment: (id: number) => cache.remove(id),
-    cache_stats: () => arena.tell(Reply.cacheSegments, ...cache.stats()),
     open_view: () => reader.answer(() => reader.openView()),
     close_view: (view: number) => reader.views.free(view),
     set_indexes: (length: number) => reader.setIndexes(length),

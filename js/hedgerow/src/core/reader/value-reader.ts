@@ -10,7 +10,9 @@ import { Fault, Need } from './fault.js';
 import { BYTES, type Node, OUT_OF_LINE, tagAt, valueAt } from './node.js';
 import type { ByteList, Output } from './output.js';
 
-const { headerBytes: HEADER, hashBytes: HASH, pieceBytes: PIECE } = ChunkSize;
+const HEADER = ChunkSize.headerBytes;
+const HASH = ChunkSize.hashBytes;
+const PIECE = ChunkSize.pieceBytes;
 
 function wrongLength(hash: Uint8Array, expected: number, got: number): Fault {
   const malformed = { field: Field.length, offset: HEADER, expected, got };

@@ -7,7 +7,7 @@
 import { checkSignal } from '../../base/abort-signal.js';
 import { type Conflict, HedgerowError } from '../../base/errors.js';
 import { compareKeys } from '../../base/key.js';
-import { untilWon } from '../../base/timeout.js';
+import { untilWon } from '../../base/pauses.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { holdBranch, holdSides } from '../history/branch-refs.js';
 import type { Change } from '../read/decode-diff.js';

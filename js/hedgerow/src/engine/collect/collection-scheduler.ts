@@ -1,7 +1,7 @@
 import { part } from '../../base/dynamic-import.js';
 import { isFull } from '../../base/errors.js';
 import { later } from '../../base/timeout.js';
-import { cacheStats } from '../../core/calls/segment-calls.js';
+import { storedBytes } from '../../core/calls/segment-calls.js';
 import type { Host } from '../../core/operation-host.js';
 import type { AskedMessage, TabMessages } from '../../storage/tabs/tab-messages.js';
 import type { BranchHead } from '../history/branch-head.js';
@@ -58,7 +58,7 @@ export class CollectionScheduler {
     const { engine, pendingTables } = this.#host;
     try {
       if (!engine.isReady || pendingTables !== undefined) return false;
-      const bytes = cacheStats(engine).storedBytes - this.#branchHead.shared.unusedBytes;
+      const bytes = storedBytes(engine) - this.#branchHead.shared.unusedBytes;
       this.#firstBytes ??= bytes;
       return bytes - this.#firstBytes >= MUCH_BYTES;
     } catch {

@@ -1,8 +1,10 @@
 import * as CollectFlag from '../../base/abi/collect-flag.js';
 import { HedgerowError, isMissing, kindOfError } from '../../base/errors.js';
 import { turn } from '../../base/slice-queue.js';
-import { later, pause } from '../../base/timeout.js';
-import { cacheStats } from '../../core/calls/segment-calls.js';
+import { pause } from '../../base/pauses.js';
+import { later } from '../../base/timeout.js';
+import { cacheStats } from '../../core/calls/cache-stats.js';
+import { storedBytes } from '../../core/calls/segment-calls.js';
 import type { Host } from '../../core/operation-host.js';
 import {
   type CollectAnswer,
@@ -143,7 +145,7 @@ export class Collector {
     const { engine, segments } = this.#host;
     await this.#host.complete();
     if (this.#closed || !engine.isReady) return;
-    await segments.upkeep?.(cacheStats(engine).storedBytes, isAtRest);
+    await segments.upkeep?.(storedBytes(engine), isAtRest);
   }
 
   #usage(): SpaceUsage {
@@ -242,7 +244,7 @@ export class Collector {
   #noteFailure(cause: unknown): void {
     const { engine } = this.#host;
     if (!engine.isReady || kindOfError(cause) === 'blocked') return;
-    this.#before = cacheStats(engine).storedBytes;
+    this.#before = storedBytes(engine);
     this.#floor = this.#before;
   }
 

@@ -8,14 +8,14 @@ import { HedgerowError, isFull } from '../../base/errors.js';
 import { MIN_HISTORY } from '../../base/limits.js';
 import { turn } from '../../base/slice-queue.js';
 import * as calls from '../../core/calls/garbage-collection-calls.js';
-import { cacheStats, takeSegment } from '../../core/calls/segment-calls.js';
+import { storedBytes, takeSegment } from '../../core/calls/segment-calls.js';
 import { stepToEnd } from '../../core/count-reachable-bytes.js';
 import type { Op } from '../../core/engine.js';
 import { endSlice, type SliceStats } from '../../core/operation-host.js';
 import type { Ref, RefMove } from '../../storage/segment-store.js';
 import { inUse } from '../../storage/tabs/commits-in-use.js';
 import { type Facts, factsOf, fenceMove, raiseFence } from '../history/garbage-collection-fence.js';
-import { FENCE_REF } from '../history/known-segments-and-refs.js';
+import { FENCE_REF, IMPORT_REF, type Inventory, REF } from '../history/known-segments-and-refs.js';
 import type { SharedStore } from '../history/state-shared-by-branches.js';
 
 /** The result of `db.health.compact()`. */
@@ -33,6 +33,17 @@ export interface CompactResult {
 
 /** The most segments that one transaction, in one slice, deletes. */
 const DELETED_AT_ONCE = 64;
+
+/**
+ * Returns the number of the writer of an unfinished import, which may be continued while the store is empty: see
+ * `transfer/import.ts`.
+ */
+function importersOf({ refs }: Inventory): number[] {
+  const ref = refs.get(IMPORT_REF);
+  if (ref === undefined || refs.get(REF)?.commitBytes.some(Boolean)) return [];
+  const { buffer, byteOffset, length } = ref.commitBytes;
+  return [new DataView(buffer, byteOffset, length).getFloat64(0, true)];
+}
 
 /** One collection, run by the collector of a store. */
 export class Collection {
@@ -77,7 +88,7 @@ export class Collection {
       this.#noIds = cause;
     });
     const op = await this.#begin(flags, valuesBefore, last);
-    const { storedBytes: bytesBefore } = cacheStats(engine);
+    const bytesBefore = storedBytes(engine);
     this.floor = bytesBefore - this.#shared.unusedBytes;
     let done = false;
     try {
@@ -98,7 +109,7 @@ export class Collection {
     const { slices, longestSliceMs } = this.#times;
     return {
       bytesBefore,
-      bytesAfter: cacheStats(engine).storedBytes,
+      bytesAfter: storedBytes(engine),
       segmentsDeleted: this.#deleted,
       segmentsWritten: this.#written,
       ms: performance.now() - this.#startMs,
@@ -147,7 +158,7 @@ export class Collection {
         for (const [from, to] of runs([...inventory.known].filter(isKept))) {
           calls.collectKeep(engine, op, from, to);
         }
-        for (const writer of [...writers, ...inventory.importers]) {
+        for (const writer of [...writers, ...importersOf(inventory)]) {
           const [from, to] = this.#shared.idsOf(writer);
           calls.collectKeep(engine, op, from, to);
         }
@@ -183,9 +194,9 @@ export class Collection {
     const { host, inventory } = this.#shared;
     const { engine } = host;
     const made = await this.#store(op);
-    const before = cacheStats(engine).storedBytes;
+    const before = storedBytes(engine);
     calls.collectExchanged(engine, op);
-    const freed = before - cacheStats(engine).storedBytes;
+    const freed = before - storedBytes(engine);
     this.floor -= freed;
     for (const id of made) inventory.markStored(id);
     // If a deletion fails, the next load of the inventory finds the segment again.

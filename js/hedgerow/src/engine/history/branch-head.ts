@@ -1,8 +1,8 @@
 import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
+import { partOnce } from '../../base/dynamic-import.js';
 import { HedgerowError, isMissing } from '../../base/errors.js';
 import { FORMAT } from '../../base/limits.js';
-import { soon, untilWon } from '../../base/timeout.js';
 import type { Host } from '../../core/operation-host.js';
 import type { Ref, SegmentRecord } from '../../storage/segment-store.js';
 import type { Hold, Pins } from '../../storage/tabs/pins.js';
@@ -11,11 +11,12 @@ import { HeadPin } from './head-pin.js';
 import type { Head, HeldHead } from './head-types.js';
 import type { JointWrite, MoveOptions } from './joint-moves.js';
 import { BRANCH_REF, EMPTY_COMMIT, type Inventory, REF } from './known-segments-and-refs.js';
-import { writeRefs } from './ref-write.js';
 import type { CommitAt, SharedStore, StoreBranch } from './state-shared-by-branches.js';
 import { possibleUndeclaredTrees } from './undeclared-trees.js';
 
 export type { Head, HeldHead, Overrides };
+
+const loadRefWrites = partOnce(() => import('./ref-write.js'));
 
 /** Less than any number of a view. */
 const NO_VIEW = -1;
@@ -252,7 +253,7 @@ export class BranchHead implements StoreBranch {
     if (view !== this.#head.view || !this.#stands) host.engine.closeView(view);
   }
 
-  /** Moves to the commit of another tab, once this tab makes no commit. BranchWatches and the next write report a failure. */
+  /** Moves to the commit of another tab, once this tab makes no commit. Watches and the next write report a failure. */
   follow(generation = Number.POSITIVE_INFINITY): void {
     // A branch that was deleted and created again begins at a random generation.
     const isMain = this.#ref === REF;
@@ -374,7 +375,7 @@ export class BranchHead implements StoreBranch {
     const batch = { segments, move, ...(also.length > 0 && { also }), ...options };
     const written = carrier
       ? await carrier(segments, [move, ...also], onUnknown)
-      : await writeRefs(this.#host.segments, batch, onUnknown);
+      : await (await loadRefWrites()).writeRefs(this.#host.segments, batch, onUnknown);
     if (written === false) return false;
     if (written === true && carrier === undefined && options.durability === 'strict') {
       this.#durableGeneration = generation;
@@ -391,23 +392,5 @@ export class BranchHead implements StoreBranch {
     // If storage cannot be read, the next change reports it.
     await this.refresh().catch(() => {});
     if (this.#head.generation !== this.#ownGeneration) this.shared.writerQueue.note();
-  }
-
-  /** Repeats `attempt`, which makes a commit and returns `undefined` when it lost the race, until it wins. */
-  async retry<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-    const result = await attempt();
-    if (result !== undefined) return result;
-    this.shared.writerQueue.noteRace();
-    return this.shared.writerQueue.hold(async (isAlone) => {
-      // Without the queue, a random pause gives the loser a chance.
-      if (!isAlone) await soon(Math.random());
-      const again = async () => {
-        await this.refresh();
-        const result = await attempt();
-        if (result === undefined) this.shared.writerQueue.noteRace();
-        return result;
-      };
-      return untilWon(again, undefined, 1);
-    });
   }
 }

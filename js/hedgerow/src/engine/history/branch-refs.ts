@@ -3,7 +3,7 @@
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError } from '../../base/errors.js';
 import { FORMAT } from '../../base/limits.js';
-import { untilWon } from '../../base/timeout.js';
+import { untilWon } from '../../base/pauses.js';
 import type { Ref, RefMove } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from './branch-head.js';

@@ -12,7 +12,7 @@
 import { sameBytes } from '../../base/bytes.js';
 import { isFull } from '../../base/errors.js';
 import { FORMAT } from '../../base/limits.js';
-import { untilWon } from '../../base/timeout.js';
+import { untilWon } from '../../base/pauses.js';
 import type { Ref, RefDrop, RefMove, SegmentStore } from '../../storage/segment-store.js';
 import { EMPTY_COMMIT, FENCE_REF } from './known-segments-and-refs.js';
 import { writeRefs } from './ref-write.js';

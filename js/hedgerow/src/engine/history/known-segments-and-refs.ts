@@ -22,10 +22,6 @@ export const IMPORT_REF = 'import';
 /** A ref that names no commit: see `garbage-collection-fence.ts`. */
 export const FENCE_REF = 'collected';
 
-function viewOf({ commitBytes: { buffer, byteOffset, length } }: Ref): DataView {
-  return new DataView(buffer, byteOffset, length);
-}
-
 /** From `LEAST_SHELVED` tables on, only the newest `MOST_AT_ONCE` enter the core before the first read. */
 const LEAST_SHELVED = 48;
 const MOST_AT_ONCE = 16;
@@ -80,16 +76,6 @@ export class Inventory {
     const namesCommit = ({ name }: Ref) =>
       name === REF || name.startsWith(BRANCH_REF) || name.startsWith(FORK_REF);
     return [...this.#refs.values()].filter(namesCommit);
-  }
-
-  /**
-   * The writer number of an unfinished import, which may be continued while the store is empty: see
-   * `transfer/import.ts`.
-   */
-  get importers(): number[] {
-    const ref = this.#refs.get(IMPORT_REF);
-    if (ref === undefined || this.#refs.get(REF)?.commitBytes.some(Boolean)) return [];
-    return [viewOf(ref).getFloat64(0, true)];
   }
 
   /**

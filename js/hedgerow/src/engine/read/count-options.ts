@@ -4,7 +4,7 @@ import { checkSignal } from '../../base/abort-signal.js';
 import { checkRangeOptions, ENTRY_RANGE, flag } from '../../base/check-options.js';
 import type { Exactly } from '../../base/exhaustive-members-type.js';
 import type { KeyRange } from '../../base/range.js';
-import type { EntryCut, IndexRange } from '../../core/indexes/index-entries.js';
+import type { EntryCut, IndexRange } from '../../core/indexes/index-range.js';
 import { WAIT_OPTIONS, type WaitOptions } from './wait-for-index.js';
 
 /** The rows, or entries of an index, to count. */

@@ -10,6 +10,7 @@ import { verificationCalls } from '../../core/calls/verification-calls.js';
 import { Host } from '../../core/operation-host.js';
 import type { Head } from '../history/branch-head.js';
 import { blocks } from './scan.js';
+import { startHost } from '../../core/start-host.js';
 
 /** The facts that a proof shows for a key. */
 export type ProofResult<Value = unknown> = { readonly value: Value } | { readonly absent: true };
@@ -75,7 +76,7 @@ export async function verifyRowProof(
   if (!isByteArray(proof) || proof.length > MAX_PROOF_BYTES) {
     throw new HedgerowError('invalid-data/proof', 'a proof is a Uint8Array of at most 128 MiB');
   }
-  verifier ??= Host.alone(0, 8);
+  verifier ??= startHost(0, 8);
   const own = verifier;
   const entries: [string, unknown][] = [];
   try {

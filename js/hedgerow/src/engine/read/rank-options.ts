@@ -5,7 +5,7 @@ import { checkNumber } from '../../base/check-options.js';
 import type { EncodedRange, KeyRange } from '../../base/range.js';
 import * as reads from '../../core/calls/read-calls.js';
 import type { Engine, Op } from '../../core/engine.js';
-import type { EntryPosition, IndexRange } from '../../core/indexes/index-entries.js';
+import type { EntryPosition, IndexRange } from '../../core/indexes/index-range.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import { type CountPlan, checkedCount, ORDER_OPTIONS } from './count-options.js';
 import { partOf, type ScanControl, side, UNLIMITED } from './scan-options.js';

@@ -8,7 +8,7 @@ import { iterateUntilDropped } from '../../base/finalization-registry.js';
 import { turn } from '../../base/slice-queue.js';
 import * as reads from '../../core/calls/read-calls.js';
 import type { Op } from '../../core/engine.js';
-import type { SecondaryKey } from '../../core/indexes/index-entries.js';
+import type { SecondaryKey } from '../../core/indexes/index-range.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { Host, Runner } from '../../core/operation-host.js';
 import { fail } from '../../core/status-errors.js';

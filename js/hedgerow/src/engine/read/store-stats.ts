@@ -3,7 +3,7 @@
 import { levelWords } from '../../base/abi/size.js';
 import { hex } from '../../base/hex.js';
 import { type Persistence, persistence } from '../../base/origin-storage-estimate.js';
-import { cacheStats } from '../../core/calls/segment-calls.js';
+import { cacheStats } from '../../core/calls/cache-stats.js';
 import { verificationCalls } from '../../core/calls/verification-calls.js';
 import { countReachableBytes } from '../../core/count-reachable-bytes.js';
 import type { Host } from '../../core/operation-host.js';

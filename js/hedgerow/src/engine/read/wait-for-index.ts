@@ -5,7 +5,7 @@ import { flag, type OptionsOf, signalCheck } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { isInRange, type KeyRange } from '../../base/range.js';
-import type { IndexRange } from '../../core/indexes/index-entries.js';
+import type { IndexRange } from '../../core/indexes/index-range.js';
 import { isOfIndex, State } from '../../core/indexes/index-set.js';
 import type { Host } from '../../core/operation-host.js';
 import type { BranchHead, Head, HeldHead } from '../history/branch-head.js';

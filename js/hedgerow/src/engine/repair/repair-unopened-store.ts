@@ -4,7 +4,7 @@ import { checkStoreName, type OptionsOf, optionsOf } from '../../base/check-opti
 import { idb } from '../../storage/idb/idb.js';
 import type { SegmentStore, Storage } from '../../storage/segment-store.js';
 import { encryptionCheck, storageCheck } from '../../storage/storage-checks.js';
-import { pinCommit } from '../../storage/tabs/pins.js';
+import { pinCommit } from '../../storage/tabs/pin-commit.js';
 import { TabMessages } from '../../storage/tabs/tab-messages.js';
 import type { Verification } from '../verify/verify-commit.js';
 import { VERIFY_OPTIONS, type VerifyOptions } from '../verify/verify-options.js';

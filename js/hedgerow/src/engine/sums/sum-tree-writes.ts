@@ -1,6 +1,7 @@
 /** Changes of sum trees that are written by hand. */
 
-import { AbortableWait, checkSignal } from '../../base/abort-signal.js';
+import { checkSignal } from '../../base/abort-signal.js';
+import { AbortableWait } from '../../base/abortable-wait.js';
 import { notify } from '../../base/call-callback-safely.js';
 import { HedgerowError } from '../../base/errors.js';
 import { turn } from '../../base/slice-queue.js';

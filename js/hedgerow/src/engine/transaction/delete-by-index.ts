@@ -1,4 +1,4 @@
-import type { IndexRange } from '../../core/indexes/index-entries.js';
+import type { IndexRange } from '../../core/indexes/index-range.js';
 import type { ReadContext } from '../read/context.js';
 import { holdWith, type WaitOptions } from '../read/wait-for-index.js';
 import type { WriteResult } from '../write/ingest.js';

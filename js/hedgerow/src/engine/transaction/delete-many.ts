@@ -1,7 +1,7 @@
 /** Bulk deletes: of listed keys, of a range of keys, and of the rows that entries of an index name. */
 
 import { deletedRange, isRange, type KeyRange } from '../../base/range.js';
-import type { IndexRange } from '../../core/indexes/index-entries.js';
+import type { IndexRange } from '../../core/indexes/index-range.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { ReadContext } from '../read/context.js';
 import type { WaitOptions } from '../read/wait-for-index.js';

@@ -4,7 +4,7 @@ import { disposable } from '../../base/disposable.js';
 import { HedgerowError, isMissing } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { MAX_HOLD_MS } from '../../base/limits.js';
-import { untilWon } from '../../base/timeout.js';
+import { untilWon } from '../../base/pauses.js';
 import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
@@ -15,6 +15,7 @@ import { TransactionBase } from './base-commit.js';
 import { OwnEdits } from './edits.js';
 import { Run, Transaction } from './transaction.js';
 import type { CommitOptions } from './transaction-options.js';
+import { retryCommit } from '../history/retry-commit.js';
 
 /** The function of a transaction. It may be called several times. */
 export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;
@@ -175,7 +176,7 @@ export class Transactions {
     const { edits } = attempt.run;
     const { areDeletes: freesSpace, isUpkeep } = edits;
     const options = { signal, freesSpace, isUpkeep };
-    const made = await branchHead.retry(async () => {
+    const made = await retryCommit(branchHead, async () => {
       // Hold the head before the check of the reads, since this may move the head.
       const held = keep === true ? await branchHead.holdNow() : undefined;
       let isMade = false;

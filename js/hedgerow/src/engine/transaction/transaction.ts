@@ -7,7 +7,7 @@ import { turn } from '../../base/slice-queue.js';
 import { trackUnawaitedCalls } from '../../base/track-unawaited-calls.js';
 import { UnawaitedCalls } from '../../base/unawaited-calls.js';
 import * as calls from '../../core/calls/read-calls.js';
-import type { EntryPosition, IndexRange, SecondaryKey } from '../../core/indexes/index-entries.js';
+import type { EntryPosition, IndexRange, SecondaryKey } from '../../core/indexes/index-range.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { Host } from '../../core/operation-host.js';
 import { fail } from '../../core/status-errors.js';

@@ -1,6 +1,6 @@
-import { AbortableWait } from '../../base/abort-signal.js';
+import { AbortableWait } from '../../base/abortable-wait.js';
 import type { ByteSource } from '../../base/byte-source.js';
-import { isPart } from '../../base/byte-source.js';
+import { isPart } from '../../base/is-byte-array.js';
 import { HedgerowError } from '../../base/errors.js';
 import { turn } from '../../base/slice-queue.js';
 import { type OpenSource, openSource } from '../write/row-source.js';

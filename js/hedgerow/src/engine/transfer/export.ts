@@ -13,7 +13,7 @@ import { disposable } from '../../base/disposable.js';
 import { HedgerowError, isMissing } from '../../base/errors.js';
 import { ReleaseRegistry } from '../../base/finalization-registry.js';
 import { hex } from '../../base/hex.js';
-import { readSegmentLength } from '../../base/segment-table.js';
+import { readSegmentLength } from '../../base/read-segment-table.js';
 import {
   collectCommit,
   readCollectReply,

@@ -2,6 +2,7 @@ import { readCollectReply, startCollection } from '../../core/calls/garbage-coll
 import * as segments from '../../core/calls/segment-calls.js';
 import { stepToEnd } from '../../core/count-reachable-bytes.js';
 import { Host } from '../../core/operation-host.js';
+import { startHost } from '../../core/start-host.js';
 
 /** The smallest cache: this core has only one segment at a time. */
 const CACHE_BYTES = 0;
@@ -21,7 +22,7 @@ export class ImportedSegmentChecker {
   }
 
   static async create(sliceMs: number): Promise<ImportedSegmentChecker> {
-    return new ImportedSegmentChecker(await Host.alone(CACHE_BYTES, sliceMs));
+    return new ImportedSegmentChecker(await startHost(CACHE_BYTES, sliceMs));
   }
 
   /** Reports whether a table is well-formed. */

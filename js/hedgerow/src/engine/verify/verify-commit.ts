@@ -12,7 +12,7 @@ import { notify } from '../../base/call-callback-safely.js';
 import type { ErrorKind, HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import type { KeyRange } from '../../base/range.js';
-import { readSegmentLength } from '../../base/segment-table.js';
+import { readSegmentLength } from '../../base/read-segment-table.js';
 import { turn } from '../../base/slice-queue.js';
 import { indexCount } from '../../core/calls/indexes.js';
 import { output, total } from '../../core/calls/read-calls.js';
@@ -32,6 +32,7 @@ import { checkFormat } from './check-format.js';
 import { checkIndex } from './index-check.js';
 import { checking, type SegmentFault } from './segment-check.js';
 import type { VerifyOptions } from './verify-options.js';
+import { startEngine } from '../../core/start-host.js';
 
 export type { SegmentFault } from './segment-check.js';
 
@@ -129,7 +130,7 @@ export class Inspection {
   /** Loads the tables of all segments. `at` is the ref of the main branch, by default as storage has it. */
   static async of(segments: SegmentStore, sliceMs: number, at?: Ref): Promise<Inspection> {
     const [engine, { refs, tables }] = await Promise.all([
-      Engine.create(CACHE_BYTES),
+      startEngine(CACHE_BYTES),
       // Do not load joined tables, which an adapter may have for openings.
       segments.load(undefined, []),
     ]);

@@ -3,7 +3,7 @@ import { notify, report } from '../../base/call-callback-safely.js';
 import { part } from '../../base/dynamic-import.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { KeyRange } from '../../base/range.js';
-import type { IndexRange } from '../../core/indexes/index-entries.js';
+import type { IndexRange } from '../../core/indexes/index-range.js';
 import type { Host } from '../../core/operation-host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { Recovery } from './recovery-listeners.js';
@@ -48,7 +48,7 @@ export class BranchWatches {
     this.#watchers?.followHead();
   }
 
-  /** BranchWatches a range of rows or of an index; returns a function that ends the watch. */
+  /** Watches a range of rows or of an index; returns a function that ends the watch. */
   watch(
     range: KeyRange | IndexRange,
     callback: AnyWatchCallback,

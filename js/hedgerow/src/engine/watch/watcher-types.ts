@@ -1,7 +1,7 @@
 /** The callback and the state of a watcher. */
 
 import type { KeyRange } from '../../base/range.js';
-import type { IndexRange } from '../../core/indexes/index-entries.js';
+import type { IndexRange } from '../../core/indexes/index-range.js';
 import type { Change } from '../read/decode-diff.js';
 import type { WatchSubject } from './gather-watched-changes.js';
 import type { WatchedCommit } from './watched-commit.js';

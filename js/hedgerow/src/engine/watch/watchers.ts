@@ -8,7 +8,7 @@ import { turn } from '../../base/slice-queue.js';
 import { Slicer } from '../../base/slicer.js';
 import { later } from '../../base/timeout.js';
 import type { Index } from '../../core/indexes/definition.js';
-import { type IndexRange, positionsOf } from '../../core/indexes/index-entries.js';
+import { type IndexRange, positionsOf } from '../../core/indexes/index-range.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { Host } from '../../core/operation-host.js';
 import type { BranchHead } from '../history/branch-head.js';
@@ -64,7 +64,7 @@ export class Watchers {
   }
 
   /**
-   * BranchWatches a checked range of rows or of an index, from a commit on; returns a function that ends the watch. `stand`
+   * Watches a checked range of rows or of an index, from a commit on; returns a function that ends the watch. `stand`
    * holds the commit.
    */
   watch(

@@ -6,6 +6,7 @@ import type { BranchHead } from '../history/branch-head.js';
 import type { Block } from './ingest.js';
 import type { Edit, WaitingEdit } from './single-edits.js';
 import { tryEdits } from './try-edits.js';
+import { retryCommit } from '../history/retry-commit.js';
 
 /** Makes one commit of edits; run it exclusively. */
 function commitOnce(
@@ -19,7 +20,7 @@ function commitOnce(
   const isStrict = ({ options }: WaitingEdit) =>
     (options?.durability ?? ownDurability) === 'strict';
   const durability = edits.some(isStrict) ? 'strict' : 'relaxed';
-  return branchHead.retry(() => tryEdits(host, branchHead, durability, blocks, { freesSpace }));
+  return retryCommit(branchHead, () => tryEdits(host, branchHead, durability, blocks, { freesSpace }));
 }
 
 /** Commits edits and settles their promises. A refused edit does not make the others fail. Run it exclusively. */

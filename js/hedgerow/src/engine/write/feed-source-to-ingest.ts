@@ -1,7 +1,7 @@
 /** Takes rows or bytes from a source and feeds them to an ingest, slice by slice. */
 
-import { AbortableWait } from '../../base/abort-signal.js';
-import { isPart } from '../../base/byte-source.js';
+import { AbortableWait } from '../../base/abortable-wait.js';
+import { isPart } from '../../base/is-byte-array.js';
 import { notify } from '../../base/call-callback-safely.js';
 import { HedgerowError } from '../../base/errors.js';
 import { isBuffer } from '../../base/is-byte-array.js';

@@ -10,7 +10,7 @@ import * as calls from '../../core/calls/ingest-calls.js';
 import type { MadeSegment } from '../../core/calls/segment-calls.js';
 import type { Op } from '../../core/engine.js';
 import { endSlice, type Host, type SliceTimes } from '../../core/operation-host.js';
-import { fail } from '../../core/status-errors.js';
+import { failWrite } from '../../core/write-errors.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, HeldHead, Overrides } from '../history/branch-head.js';
@@ -18,6 +18,7 @@ import type { JointMoves } from '../history/joint-moves.js';
 import type { Block } from './row-block-type.js';
 import { measureStorage, type PipedChange, SegmentPipe } from './segment-pipe.js';
 import type { Progress, WriteResult, WriteStats } from './write-result.js';
+import { retryCommit } from '../history/retry-commit.js';
 
 export type { Block, Progress, WriteResult, WriteStats };
 
@@ -206,7 +207,7 @@ export class Ingest implements PipedChange {
     for (;;) {
       this.check();
       const status = this.#host.step(this.op, start, run);
-      if (status >= Status.row) fail(this.#host.engine, status, this.#isBytes);
+      if (status >= Status.row) failWrite(this.#host.engine, status, this.#isBytes);
       // Read the ids before any other call: they are in the last reply.
       const needed = status === Status.need ? this.#host.engine.readNeededParts() : [];
       if (this.#isBytes && run === undefined && status !== Status.need)
@@ -243,7 +244,7 @@ export class Ingest implements PipedChange {
   /** As `commit`, for a caller that makes sure that no other commit is in progress. */
   async commitNow(): Promise<IngestCommit> {
     await this.#finish();
-    return this.#branchHead.retry(() => this.#attempt());
+    return retryCommit(this.#branchHead, () => this.#attempt());
   }
 
   /**

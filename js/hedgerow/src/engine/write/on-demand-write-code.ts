@@ -1,5 +1,5 @@
 /** Loads the code of writes at the first one. */
-import { part } from '../../base/dynamic-import.js';
+import { partOnce } from '../../base/dynamic-import.js';
 
 /** Loads the code that commits rows. */
-export const loadWrites = () => part(() => import('./on-demand-write-bundle.js'));
+export const loadWrites = partOnce(() => import('./on-demand-write-bundle.js'));

@@ -1,20 +1,16 @@
 /** Opens the sources of `putMany`: iterables of rows, asynchronous ones, or bytes of rows. */
 
 import { until } from '../../base/abort-signal.js';
-import {
-  type ByteParts,
-  type ByteSource,
-  isPart,
-  partsOf,
-  streamIterator,
-} from '../../base/byte-source.js';
+import { type ByteParts, type ByteSource, partsOf, streamIterator } from '../../base/byte-source.js';
+import { isPart } from '../../base/is-byte-array.js';
 import { hasCalls } from '../../base/runtime-type-checks.js';
+import { openArray } from './open-array.js';
 import { checkProxy, isCollection, refuseSource, type Source } from './source-kind.js';
 
 /** A step of a source, as an iterator returns it. */
 export type Step<T> = IteratorResult<T, unknown>;
 
-type SourceKind = 'rows' | 'bytes';
+export type SourceKind = 'rows' | 'bytes';
 
 /** An opened source. Its members are rows, or parts of bytes. */
 interface SourceReader<IsAsync, Answer> {
@@ -28,7 +24,7 @@ interface SourceReader<IsAsync, Answer> {
   readonly end: () => void;
 }
 
-type SyncSource<T> = SourceReader<false, Step<T>>;
+export type SyncSource<T> = SourceReader<false, Step<T>>;
 type AsyncSource<T> = SourceReader<true, Promise<Step<T>>>;
 
 /** An opened source. Its owner must call `end`. */
@@ -103,19 +99,6 @@ function openParts({ parts, total }: ByteParts): OpenSource<never> {
   return Symbol.iterator in parts
     ? openIterator('bytes', parts as Iterator<never>, total)
     : openAsyncIterator('bytes', parts as AsyncIterator<never>, total);
-}
-
-/** Opens an array. One step serves all members: a load of many rows makes no object for each. */
-export function openArray<T>(kind: SourceKind, members: readonly T[]): SyncSource<T> {
-  const step = { done: false as const, value: undefined as T };
-  let at = 0;
-  const read = (): Step<T> => {
-    if (at >= members.length) return { done: true, value: undefined };
-    step.value = members[at++] as T;
-    return step;
-  };
-  const total = kind === 'rows' ? members.length : undefined;
-  return { kind, isAsync: false, total, read, end: () => {} };
 }
 
 function openIterator<T>(kind: SourceKind, iterator: Iterator<T>, total?: number): SyncSource<T> {

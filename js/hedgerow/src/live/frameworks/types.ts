@@ -1,6 +1,6 @@
 /** The types of the arguments and results of bindings. */
 
-import type { SecondaryKey } from '../../core/indexes/index-entries.js';
+import type { SecondaryKey } from '../../core/indexes/index-range.js';
 import type { ConnectionState } from '../../sync/link/connection-state.js';
 import type {
   LiveCountRange,

@@ -4,11 +4,10 @@
  * `HedgerowError`.
  */
 import { HedgerowError } from '../../base/errors.js';
-import { within } from '../../base/timeout.js';
 import type { StoreOptions } from '../segment-store.js';
 import { atOpening, buildBlockedError, isLost, toIdbError } from './failures.js';
 import { ALL_STORES, abortAll } from './idb-transaction.js';
-import { deleteDatabase, type OpeningEvents, openWithin } from './open-database.js';
+import { type OpeningEvents, openWithin } from './open-database.js';
 
 /** Waits before each repetition after a lost connection, in milliseconds. */
 const REPETITION_DELAYS = [0, 100, 400] as const;
@@ -18,10 +17,6 @@ const REPETITION_DELAYS = [0, 100, 400] as const;
  * request in that time did not help.
  */
 const OPENING_LIMIT = 15_000;
-/** How long a deletion may take in all, and how long it may be blocked, in milliseconds awake. */
-const DELETION_LIMIT = 15_000;
-const BLOCKED_LIMIT = 2_000;
-
 /**
  * An object store with this prefix and a random name is the identity of a database, so that a new database does not
  * pass for a deleted one of the same name.
@@ -180,23 +175,8 @@ export class DatabaseConnection {
   }
 }
 
-/** Deletes the database `name`; resolves even if it does not exist. */
-export function destroyDatabase(name: string): Promise<void> {
-  return repeating(async () => {
-    checkPresent();
-    let onBlocked = () => {};
-    const held = new Promise<'held'>((resolve) => {
-      onBlocked = () => resolve('held');
-    });
-    const deleted = deleteDatabase(name, () => onBlocked()).then(() => 'deleted');
-    let state = await within(DELETION_LIMIT, Promise.race([deleted, held]));
-    if (state === 'held') state = await within(BLOCKED_LIMIT, deleted);
-    if (state === undefined) throw buildBlockedError();
-  });
-}
-
 /** Calls `task` until it fails for another reason than a lost connection, or too often. */
-async function repeating<T>(task: (repetition: number) => Promise<T>): Promise<T> {
+export async function repeating<T>(task: (repetition: number) => Promise<T>): Promise<T> {
   for (let repetition = 0; ; repetition++) {
     try {
       return await task(repetition);
@@ -217,7 +197,8 @@ function identityOf(db: IDBDatabase): string {
   return [...db.objectStoreNames].find((name) => name.startsWith(IDENTITY)) ?? '';
 }
 
-function checkPresent(): void {
+/** Throws `unsupported` without IndexedDB. */
+export function checkPresent(): void {
   if (globalThis.indexedDB === undefined) {
     const remedy = 'pass `storage`: memory(), or sqlite() from @hedgerow/sqlite';
     throw new HedgerowError('unsupported', `there is no IndexedDB here: ${remedy}`);

@@ -4,6 +4,7 @@ import type { DatabaseConnection } from './database-connection.js';
 import { deleteOnce, dropRefs, sweepOnce } from './deletes.js';
 import { Ballast } from './quota-ballast.js';
 
+export { destroyDatabase } from './destroy-database.js';
 export { joinTables } from './join-segment-tables.js';
 export { isPrivateWindow } from './private-window.js';
 export { historyOnce } from './ref-history.js';

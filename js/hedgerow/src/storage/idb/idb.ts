@@ -9,9 +9,9 @@
  */
 
 import { flag, type OptionsOf, optionsOf } from '../../base/check-options.js';
-import { part } from '../../base/dynamic-import.js';
+import { part, partOnce } from '../../base/dynamic-import.js';
 import { isFull } from '../../base/errors.js';
-import { type Locks, localLocks } from '../../base/locks.js';
+import { type Locks, lateLocks } from '../../base/locks.js';
 import type {
   Fence,
   Ref,
@@ -24,15 +24,12 @@ import type {
   WriteBatch,
 } from '../segment-store.js';
 import { engine, Handles } from './blobs.js';
-import { DatabaseConnection, destroyDatabase } from './database-connection.js';
+import { DatabaseConnection } from './database-connection.js';
 import { databaseName } from './database-name.js';
 import type { StoreSpace, Task } from './free-store-space.js';
-import { runIdbTransaction } from './idb-transaction.js';
 import { loadContents } from './load-contents.js';
-import { REFS } from './put-segments.js';
 import { readAll } from './read-segments.js';
-import { buildMalformedError, COUNTER_KEY, isWhole, type MoveKey } from './ref-journal.js';
-import { moveOnce, writeOnce } from './writes.js';
+import type { MoveKey } from './ref-journal.js';
 
 const OPTIONS = {
   /**
@@ -58,12 +55,13 @@ export function idb(options: IdbOptions = {}): Storage {
     get locks() {
       const locks = globalThis.navigator?.locks as Locks | undefined;
       if (locks !== undefined || !exclusive) return locks;
-      ownLocks ??= localLocks();
+      ownLocks ??= lateLocks();
       return ownLocks;
     },
     isPrivate: async () => (await loadRest()).isPrivateWindow(),
     open: (name, options) => IdbSegmentStore.open(name, options),
     async destroy(name) {
+      const { destroyDatabase } = await loadRest();
       await destroyDatabase(databaseName(name));
       await destroyDatabase(ballastName(name)).catch(() => {});
     },
@@ -114,17 +112,9 @@ class IdbSegmentStore implements SegmentStore {
     return this.#connection.run((db) => loadContents(db, what));
   }
 
-  reserve(freesSpace = false): Promise<number> {
-    return this.#run(freesSpace, (db) =>
-      runIdbTransaction(db, REFS, 'readwrite', 'relaxed', (work) => {
-        const refs = work.store('refs');
-        work.after(refs.get(COUNTER_KEY), (last: unknown = 0) => {
-          if (!isWhole(last)) throw buildMalformedError('counter');
-          refs.put(last + 1, COUNTER_KEY);
-          work.commit(last + 1);
-        });
-      }),
-    );
+  async reserve(freesSpace = false): Promise<number> {
+    const { reserveOnce } = await loadIdbWrites();
+    return this.#run(freesSpace, reserveOnce);
   }
 
   async read(wanted: readonly SegmentRequest[]): Promise<(Uint8Array | undefined)[]> {
@@ -133,6 +123,7 @@ class IdbSegmentStore implements SegmentStore {
   }
 
   async write(batch: WriteBatch): Promise<boolean> {
+    const { exact, moveOnce, writeOnce } = await loadIdbWrites();
     const own = exact(batch);
     const { segments, move, also, freesSpace = false } = own;
     const isDrop = also?.some((change) => 'isDropped' in change);
@@ -214,20 +205,5 @@ class IdbSegmentStore implements SegmentStore {
 /** Loads the code for deletions, full storage and repairs. */
 export const loadRest = () => part(() => import('./free-store-space.js'));
 
-function exact(batch: WriteBatch): WriteBatch {
-  const segments = batch.segments.map(({ id, segmentBytes, tableBytes }) => ({
-    id,
-    segmentBytes: exactBytes(segmentBytes),
-    tableBytes: exactBytes(tableBytes),
-  }));
-  // Records of moves have their own bytes.
-  return { ...batch, segments };
-}
-
-/**
- * Returns the bytes in a buffer of their own length, since IndexedDB stores the whole buffer of a view. Copies only a
- * view, without `slice`, which for a Node `Buffer` makes a view again.
- */
-function exactBytes(bytes: Uint8Array): Uint8Array {
-  return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-}
+/** Loads the code for writes. */
+export const loadIdbWrites = partOnce(() => import('./writes.js'));

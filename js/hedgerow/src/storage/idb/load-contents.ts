@@ -3,9 +3,8 @@
 import { toUint8Array } from '../../base/bytes.js';
 import type { Ref, Since, StoreContents, TableRecord } from '../segment-store.js';
 import type { Handles } from './blobs.js';
-import { runIdbTransaction, whenAll } from './idb-transaction.js';
+import { REFS, runIdbTransaction, whenAll } from './idb-transaction.js';
 import { canJoin, JOINED_KEY, JoinedTables } from './joined-segment-tables.js';
-import { REFS } from './put-segments.js';
 import {
   buildMalformedError,
   carriedBy,

@@ -1,5 +1,5 @@
 /**
- * Opens and deletes databases. An opening has a limit, since it waits for earlier deletions, and for a tab that makes
+ * Opens databases. An opening has a limit, since it waits for earlier deletions, and for a tab that makes
  * the database: a suspended tab ends neither.
  */
 import { IDB_FORMAT } from '../../base/limits.js';
@@ -57,16 +57,8 @@ export async function openWithin(
   return inTime;
 }
 
-/** Deletes the database `name`, if it exists. Calls `onBlocked` if a connection to it stays open. */
-export async function deleteDatabase(name: string, onBlocked = () => {}): Promise<void> {
-  const from = currentFactory();
-  const request = from.indexedDB.deleteDatabase(name);
-  request.addEventListener('blocked', onBlocked);
-  await awaitRequest(request, from);
-}
-
 /** Waits for a request of the factory `from`; `reason` may know a better cause than its error. */
-function awaitRequest<T>(
+export function awaitRequest<T>(
   request: IDBRequest<T>,
   from: Factory,
   reason: () => unknown = () => undefined,

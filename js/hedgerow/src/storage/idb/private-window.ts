@@ -5,8 +5,9 @@
 
 import { isGecko, isWebKit } from '../../base/browser-engine.js';
 import { within } from '../../base/timeout.js';
+import { deleteDatabase } from './destroy-database.js';
 import { runIdbTransaction } from './idb-transaction.js';
-import { deleteDatabase, openWithin } from './open-database.js';
+import { openWithin } from './open-database.js';
 
 const DATABASE = 'hedgerow-probe';
 const STORE = 'segments';

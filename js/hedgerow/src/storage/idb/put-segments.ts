@@ -1,16 +1,9 @@
-/** Puts segments in a transaction, and names the object stores that a move of a ref needs. */
+/** Puts segments in a transaction. */
 import { leastBytesForParts } from '../../base/abi/size.js';
 import type { SegmentRecord } from '../segment-store.js';
 import { engine } from './blobs.js';
 import type { TransactionWork } from './idb-transaction.js';
 import { piecesOf } from './segment-pieces.js';
-
-/**
- * The object stores that small writes to `refs` lock. The writes do not touch `tables`, but its lock makes them wait
- * for writes of segments: after a kill during both commits, Chromium wiped the whole origin at its next start in a
- * test.
- */
-export const REFS = ['tables', 'refs'] as const;
 
 /**
  * Returns steps that put segments. A handle would rely on a table without a segment; a segment without a table is only

@@ -5,7 +5,7 @@
  */
 
 import { isGecko } from '../../base/browser-engine.js';
-import { destroyDatabase } from './database-connection.js';
+import { destroyDatabase } from './destroy-database.js';
 import { buildBlockedError } from './failures.js';
 import { abortAll, inTurn, runIdbTransaction } from './idb-transaction.js';
 import { openWithin } from './open-database.js';

@@ -2,7 +2,8 @@
 import { MAX_HISTORY } from '../../base/limits.js';
 import type { Ref } from '../segment-store.js';
 import { runIdbTransaction } from './idb-transaction.js';
-import { listMoveKeys, movesFrom, refOf } from './ref-journal.js';
+import { movesFrom } from './move-records.js';
+import { listMoveKeys, refOf } from './ref-journal.js';
 
 /** Implements `SegmentStore.history`. */
 export function historyOnce(db: IDBDatabase, name: string): Promise<Ref[]> {

@@ -1,18 +1,24 @@
-/** Writes of segments and moves of refs: one transaction each, whole or not at all. */
+/** Writes of segments and moves of refs: one transaction each, whole or not at all. Loaded after the first reads. */
 
 import { sameBytes, toUint8Array } from '../../base/bytes.js';
 import type { RefMove, WriteBatch } from '../segment-store.js';
 import type { dropRefs } from './deletes.js';
-import { inTurn, runIdbTransaction, STORES, whenAll } from './idb-transaction.js';
-import { putting, REFS } from './put-segments.js';
-import {
-  isCarried,
-  listMoveKeys,
-  type MoveKey,
-  movesFrom,
-  recordOf,
-  sweptBy,
-} from './ref-journal.js';
+import { inTurn, REFS, runIdbTransaction, STORES, whenAll } from './idb-transaction.js';
+import { putting } from './put-segments.js';
+import { isCarried, movesFrom, recordOf, sweptBy } from './move-records.js';
+import { buildMalformedError, COUNTER_KEY, isWhole, listMoveKeys, type MoveKey } from './ref-journal.js';
+
+/** Reserves the next number of a writer. */
+export function reserveOnce(db: IDBDatabase): Promise<number> {
+  return runIdbTransaction(db, REFS, 'readwrite', 'relaxed', (work) => {
+    const refs = work.store('refs');
+    work.after(refs.get(COUNTER_KEY), (last: unknown = 0) => {
+      if (!isWhole(last)) throw buildMalformedError('counter');
+      refs.put(last + 1, COUNTER_KEY);
+      work.commit(last + 1);
+    });
+  });
+}
 
 /** Writes segments that no ref needs yet. */
 export function writeOnce(db: IDBDatabase, { segments, durability }: WriteBatch): Promise<boolean> {
@@ -99,4 +105,23 @@ function isLast(keys: readonly MoveKey[], expected: number): boolean {
   return expected === 0
     ? keys.length === 0
     : keys.length > 0 && keys.every(([, generation]) => generation === expected);
+}
+
+/** Gives each segment and table a buffer of its own, which a transaction stores. */
+export function exact(batch: WriteBatch): WriteBatch {
+  const segments = batch.segments.map(({ id, segmentBytes, tableBytes }) => ({
+    id,
+    segmentBytes: exactBytes(segmentBytes),
+    tableBytes: exactBytes(tableBytes),
+  }));
+  // Records of moves have their own bytes.
+  return { ...batch, segments };
+}
+
+/**
+ * Returns the bytes in a buffer of their own length, since IndexedDB stores the whole buffer of a view. Copies only a
+ * view, without `slice`, which for a Node `Buffer` makes a view again.
+ */
+function exactBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

@@ -1,6 +1,6 @@
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
-import { type Locks, localLocks } from '../../base/locks.js';
+import { type Locks, lateLocks } from '../../base/locks.js';
 import { withLock } from '../../base/timeout.js';
 import { CollectorRole } from './collector-role.js';
 
@@ -20,7 +20,8 @@ interface Use {
   announced?: Promise<AnnouncedHold>;
 }
 
-const NOTHING: AnnouncedHold = { isSeen: true, release: () => {} };
+/** The hold of a commit that needs no lock. */
+export const NOTHING: AnnouncedHold = { isSeen: true, release: () => {} };
 
 /** Returns the prefix of the names of a store's locks. The name must have passed `checkStoreName`. */
 export function prefixOf(storeName: string): string {
@@ -28,12 +29,12 @@ export function prefixOf(storeName: string): string {
 }
 
 /** Returns the name of the pin of a commit, without the prefix. */
-function pinOf(commitBytes: Uint8Array): string {
+export function pinOf(commitBytes: Uint8Array): string {
   return `pin/${hex(commitBytes)}`;
 }
 
 /** A lock in shared mode; `granted` resolves when other tabs can see it. */
-class Announcement {
+export class Announcement {
   uses = 0;
   isSeen = false;
   readonly granted: Promise<void>;
@@ -58,18 +59,6 @@ class Announcement {
     });
     this.granted.catch(() => {});
   }
-}
-
-/** Pins a commit of a store that is not open here. */
-export async function pinCommit(
-  locks: Locks | undefined,
-  storeName: string,
-  commitBytes: Uint8Array,
-): Promise<Hold> {
-  if (locks === undefined) return NOTHING;
-  const own = new Announcement(locks, prefixOf(storeName) + pinOf(commitBytes), () => {});
-  await own.granted;
-  return { release: () => own.end() };
 }
 
 /**
@@ -124,7 +113,7 @@ export class Pins {
     name: string,
     onGot: () => Promise<unknown>,
   ): Promise<Pins> {
-    const locks = shared ?? (isAlone ? localLocks() : undefined);
+    const locks = shared ?? (isAlone ? lateLocks() : undefined);
     const pins = new Pins(locks, name, onGot);
     await pins.wake().catch(() => {
       // This page may have no locks after all. Then no page of its origin has locks, or collects.

@@ -1,12 +1,14 @@
 /** Loads many rows of a table. */
 
-import { type ByteSource, isPart } from '../../base/byte-source.js';
+import type { ByteSource } from '../../base/byte-source.js';
+import { isPart } from '../../base/is-byte-array.js';
 import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { LOOK } from '../../base/internal-symbols.js';
 import { isList, isRevoked } from '../../base/runtime-type-checks.js';
 import type { LoadOptions } from '../../engine/write/bulk-options.js';
 import type { Progress, WriteResult } from '../../engine/write/ingest.js';
-import { openArray, openSource } from '../../engine/write/row-source.js';
+import { loadWrites } from '../../engine/write/on-demand-write-code.js';
+import { openArray } from '../../engine/write/open-array.js';
 import type { Source } from '../../engine/write/source-kind.js';
 import type { Store } from '../store.js';
 import { pointerTo } from './column-json-pointer.js';
@@ -54,6 +56,7 @@ export async function loadTableRows(
     }
     const isOfBytes = isPart(source) || !isList(source);
     if (isAsStored && isOfBytes) return await put(source, { ...options, ...keys });
+    const { openSource } = await loadWrites();
     const opened = await openSource(source, signal, true, format !== undefined);
     if (opened.kind === 'rows') return await put(mapRows(opened, make), { ...options, ...keys });
     // An empty source still counts as bytes.

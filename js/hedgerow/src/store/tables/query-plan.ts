@@ -5,7 +5,7 @@ import { LONE_SURROGATE, utf8Length } from '../../base/key.js';
 import { MAX_KEY_BYTES } from '../../base/limits.js';
 import type { KeyRange } from '../../base/range.js';
 import { kindOf } from '../../base/runtime-type-checks.js';
-import type { EntryPosition, IndexRange, SecondaryKey } from '../../core/indexes/index-entries.js';
+import type { EntryPosition, IndexRange, SecondaryKey } from '../../core/indexes/index-range.js';
 import { wordsOf } from '../../core/indexes/words.js';
 import { pointerOf } from './column-json-pointer.js';
 import { throwTableError } from './errors.js';

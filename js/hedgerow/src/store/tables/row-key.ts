@@ -5,7 +5,7 @@ import { checkKey } from '../../base/key.js';
 import { buildKeyRange, type KeyRange } from '../../base/range.js';
 import { kindOf } from '../../base/runtime-type-checks.js';
 import { indexOf } from '../../core/indexes/definition.js';
-import { type IndexRange, positionsOf } from '../../core/indexes/index-entries.js';
+import { type IndexRange, positionsOf } from '../../core/indexes/index-range.js';
 import { encodeScalar } from '../../core/indexes/scalar.js';
 import { pointerTo } from './column-json-pointer.js';
 

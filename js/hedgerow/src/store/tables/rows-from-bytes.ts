@@ -1,6 +1,7 @@
 /** The rows of a source of bytes, as objects. */
 
-import { type ByteFormat, isPart } from '../../base/byte-source.js';
+import type { ByteFormat } from '../../base/byte-source.js';
+import { isPart } from '../../base/is-byte-array.js';
 import { HedgerowError } from '../../base/errors.js';
 import { isBuffer } from '../../base/is-byte-array.js';
 import { kindOf } from '../../base/runtime-type-checks.js';

@@ -2,7 +2,7 @@
 
 import type { KeyRange } from '../../base/range.js';
 import type { UnawaitedCalls } from '../../base/unawaited-calls.js';
-import type { IndexRange } from '../../core/indexes/index-entries.js';
+import type { IndexRange } from '../../core/indexes/index-range.js';
 import type { WatchOptions } from '../../engine/watch/watch-options.js';
 import type { WatchCallback } from '../../engine/watch/watcher-types.js';
 import type { WriteResult } from '../../engine/write/write-result.js';

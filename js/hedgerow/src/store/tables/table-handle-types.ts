@@ -135,7 +135,7 @@ export interface DeleteCalls<Result> {
 export type ChangeOf<Row, Definition> = RowChange<Row> & { readonly key: KeyOf<Row, Definition> };
 
 export interface RowWatchCalls<Row, Definition> {
-  /** BranchWatches these rows, as `watch` of a store. Not for a query with `limit`, `offset` or `after`. */
+  /** Watches these rows, as `watch` of a store. Not for a query with `limit`, `offset` or `after`. */
   watch(
     callback: (
       changes: readonly ChangeOf<Row, Definition>[],

@@ -4,13 +4,8 @@
 
 import { sameBytes } from '../../base/bytes.js';
 import { hex } from '../../base/hex.js';
-import {
-  chunkCounts,
-  chunkEnd,
-  chunkLength,
-  TABLE_ENTRY_BYTES,
-  TABLE_HEADER_BYTES,
-} from '../../base/segment-table.js';
+import { chunkCounts, chunkEnd, chunkLength } from '../../base/read-segment-table.js';
+import { TABLE_ENTRY_BYTES, TABLE_HEADER_BYTES } from '../../base/segment-table.js';
 import { chunkFrom } from '../../base/unpack-chunk.js';
 import type { NodeAt } from '../../core/calls/lazy-clone-calls.js';
 import type { HashFunction } from '../remote/format/content-names.js';

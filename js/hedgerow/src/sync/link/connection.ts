@@ -5,7 +5,7 @@ import { optionsOf } from '../../base/check-options.js';
 import { disposable } from '../../base/disposable.js';
 import { HedgerowError } from '../../base/errors.js';
 import { Listeners } from '../../base/listeners.js';
-import { sleep } from '../../base/timeout.js';
+import { sleep } from '../../base/pauses.js';
 import {
   type CallOptions,
   type ConnectionState,

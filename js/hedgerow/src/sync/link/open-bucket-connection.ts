@@ -3,7 +3,7 @@
 import { sameBytes } from '../../base/bytes.js';
 import { anything, checkStoreName, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import { sleep } from '../../base/timeout.js';
+import { sleep } from '../../base/pauses.js';
 import { deltaCalls } from '../../core/calls/delta-calls.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
 import { refOfBranch } from '../../engine/history/branch-name.js';

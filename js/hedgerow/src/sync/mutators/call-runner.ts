@@ -3,7 +3,7 @@
  * calls before it have made.
  */
 
-import { AbortableWait } from '../../base/abort-signal.js';
+import { AbortableWait } from '../../base/abortable-wait.js';
 import { keptValue } from '../../base/check-value.js';
 import { isDevelopment } from '../../base/development.js';
 import { HedgerowError, isRefusal } from '../../base/errors.js';

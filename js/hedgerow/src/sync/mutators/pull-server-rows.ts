@@ -10,6 +10,7 @@ import { type EditQueue, freshRecord, type MutatorServerRecord } from './queue.j
 import { type RefusedCall, refusedCalls, refusedIn } from './rejections.js';
 import { QueueMovedError, type ServerContext, unlessMoved } from './server-context.js';
 import type { PendingCall, PullRequest } from './types.js';
+import { retryCommit } from '../../engine/history/retry-commit.js';
 
 /** The end of a pull: the server had news, had no news, or no longer knows this store, or another tab has pulled. */
 export type PullOutcome = 'news' | 'nothing' | 'unknown-client' | 'moved';
@@ -55,7 +56,7 @@ export async function pullServerRowsOnce(
         // Only parts of indexes are committed to it during a pull: the patch goes on top of them.
         await server.refresh();
         return queue.together(server, edit, (partner) =>
-          server.retry(() => ingest.commitOnce({ partner })),
+          retryCommit(server, () => ingest.commitOnce({ partner })),
         );
       }, signal);
       return 'news';

@@ -5,7 +5,8 @@ import { sameBytes } from '../../base/bytes.js';
 import type { HedgerowError } from '../../base/errors.js';
 import { MAX_HOLD_MS } from '../../base/limits.js';
 import { turn } from '../../base/slice-queue.js';
-import { untilWon, within } from '../../base/timeout.js';
+import { untilWon } from '../../base/pauses.js';
+import { within } from '../../base/timeout.js';
 import type { Partner } from '../../engine/history/joint-moves.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import { Transactions } from '../../engine/transaction/run.js';
@@ -14,6 +15,7 @@ import type { EditQueue } from './queue.js';
 import { failedHere } from './rejections.js';
 import { type Rejection, Replay } from './replay.js';
 import { QueueMovedError, type ServerContext, unlessMoved } from './server-context.js';
+import { retryCommit } from '../../engine/history/retry-commit.js';
 
 /** The result of a replay. */
 export interface ReplayResult {
@@ -122,7 +124,7 @@ function commit(
       };
     };
     const moved = queue.together(local, edit, (partner) =>
-      local.retry(() => move(context, replay, partner, signal)),
+      retryCommit(local, () => move(context, replay, partner, signal)),
     );
     return (await unlessMoved(moved)) && { acknowledged };
   }, signal);

@@ -7,7 +7,7 @@
 import { optionsOf } from '../../base/check-options.js';
 import { type HedgerowError, kindOfError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
-import { sleep } from '../../base/timeout.js';
+import { sleep } from '../../base/pauses.js';
 import { checkedRemote } from './checked-remote.js';
 import { headName, PROBES } from './object-names.js';
 import {

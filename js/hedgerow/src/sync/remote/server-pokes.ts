@@ -4,7 +4,8 @@ import { until } from '../../base/abort-signal.js';
 import { anything, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
 import { kindOf } from '../../base/runtime-type-checks.js';
-import { afterAwake, sleep } from '../../base/timeout.js';
+import { sleep } from '../../base/pauses.js';
+import { afterAwake } from '../../base/timeout.js';
 
 const POKES_OPTIONS = {
   /** Sent as a bearer token. A function is called before each connection. */

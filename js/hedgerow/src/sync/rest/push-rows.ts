@@ -9,7 +9,7 @@ import { isByteArray } from '../../base/is-byte-array.js';
 import { utf8Length } from '../../base/key.js';
 import { isPlain, kindOf } from '../../base/runtime-type-checks.js';
 import { sameValue } from '../../base/same-value.js';
-import { untilWon } from '../../base/timeout.js';
+import { untilWon } from '../../base/pauses.js';
 import type { Partner } from '../../engine/history/joint-moves.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
 import type { Change } from '../../engine/read/decode-diff.js';

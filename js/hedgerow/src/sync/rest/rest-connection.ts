@@ -2,7 +2,7 @@
 
 import { optionsOf, SIGNAL_OPTIONS } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import { sleep } from '../../base/timeout.js';
+import { sleep } from '../../base/pauses.js';
 import type { Progress } from '../../engine/write/write-result.js';
 import type { ConnectionCall } from '../link/connection.js';
 import {

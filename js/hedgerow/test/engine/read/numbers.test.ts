@@ -1,6 +1,6 @@
 /** The numbers of rows and of entries, and scans after a number, compared with sorted arrays. */
 import { describe, expect, it } from 'vitest';
-import type { EntryPosition, SecondaryKey } from '../../../src/core/indexes/index-entries.js';
+import type { EntryPosition, SecondaryKey } from '../../../src/core/indexes/index-range.js';
 import type { IndexOrderOptions, OrderOptions } from '../../../src/engine/read/rank-options.js';
 import { memory, open, type Snapshot, type Store, type Transaction } from '../../../src/index.js';
 import { ofKind } from '../../support/error-kind.js';

@@ -1,7 +1,7 @@
 /** Watching the entries of an index: copies equal the results of scans. */
 import { expect, it } from 'vitest';
 import { buildKeyRange } from '../../../src/base/range.js';
-import type { IndexRange } from '../../../src/core/indexes/index-entries.js';
+import type { IndexRange } from '../../../src/core/indexes/index-range.js';
 import { type Change, memory, open, type Store } from '../../../src/index.js';
 import { compareKeys, failure } from '../../support/models/store-model.js';
 import { line } from '../../support/one-line.js';

@@ -1,5 +1,5 @@
 /** Memory with the present stores of another one: stores that take long to make are made once. */
-import { localLocks } from '../../../src/base/locks.js';
+import { localLocks } from '../../../src/base/local-locks.js';
 import { openWorld, World } from '../../../src/storage/memory-segment-store.js';
 import type { Storage } from '../../../src/storage/segment-store.js';
 

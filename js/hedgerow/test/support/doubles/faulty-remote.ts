@@ -3,7 +3,7 @@
  * same order have the same faults.
  */
 import { checkSignal } from '../../../src/base/abort-signal.js';
-import { pause } from '../../../src/base/timeout.js';
+import { pause } from '../../../src/base/pauses.js';
 import type { Remote, RemoteHead, RemoteOptions, Swap } from '../../../src/sync/remote/remote.js';
 import {
   offlineFault,

@@ -15,7 +15,7 @@
  *   and Firefox keep large values in files of their own. Where `filesApart`, a flush of the log does not flush these
  *   files. A strict write is whole or absent: its files are flushed before its record.
  */
-import { localLocks } from '../../../src/base/locks.js';
+import { localLocks } from '../../../src/base/local-locks.js';
 import type { Ref, SegmentRecord, Storage } from '../../../src/storage/segment-store.js';
 import type { Random } from '../random.js';
 import { Connection } from './simulated-connection.js';

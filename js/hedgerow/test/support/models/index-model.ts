@@ -1,7 +1,7 @@
 /** The expected entries of an index, computed without encoding keys. */
 
 import type { IndexColumn, IndexDefinition } from '../../../src/core/indexes/definition.js';
-import type { EntryPosition, SecondaryKey } from '../../../src/core/indexes/index-entries.js';
+import type { EntryPosition, SecondaryKey } from '../../../src/core/indexes/index-range.js';
 import type { Scalar } from '../../../src/core/indexes/scalar.js';
 import type { IndexScanOptions } from '../../../src/engine/read/scan-options.js';
 import { compareKeys, type Entry } from './store-model.js';

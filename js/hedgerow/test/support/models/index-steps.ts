@@ -1,6 +1,6 @@
 /** Random steps of a transaction that reads by index, and a model of their results. */
 
-import type { EntryPosition } from '../../../src/core/indexes/index-entries.js';
+import type { EntryPosition } from '../../../src/core/indexes/index-range.js';
 import type { IndexOrderOptions } from '../../../src/engine/read/rank-options.js';
 import type { IndexDefinitions, Transaction } from '../../../src/index.js';
 import { stepFault } from '../property.js';

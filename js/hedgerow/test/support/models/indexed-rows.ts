@@ -1,7 +1,7 @@
 /** Random rows, definitions of indexes and their ranges, and a model of the entries. */
 
 import type { IndexDefinition } from '../../../src/core/indexes/definition.js';
-import type { EntryPosition } from '../../../src/core/indexes/index-entries.js';
+import type { EntryPosition } from '../../../src/core/indexes/index-range.js';
 import type { Scalar } from '../../../src/core/indexes/scalar.js';
 import type { IndexScanOptions } from '../../../src/engine/read/scan-options.js';
 import type { IndexDefinitions } from '../../../src/index.js';

@@ -6,7 +6,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type ErrorKind, HedgerowError, kindOfError } from '../../../src/base/errors.js';
-import { localLocks } from '../../../src/base/locks.js';
+import { localLocks } from '../../../src/base/local-locks.js';
 import { memory, open, type Store } from '../../../src/index.js';
 import { idb } from '../../../src/storage/idb/idb.js';
 import '../../../src/storage/idb/free-store-space.js';

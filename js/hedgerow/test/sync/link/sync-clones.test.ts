@@ -1,7 +1,7 @@
 /** Clones that were cut off, and go on. */
 import { beforeAll, expect, it } from 'vitest';
 import { until } from '../../../src/base/abort-signal.js';
-import { pause } from '../../../src/base/timeout.js';
+import { pause } from '../../../src/base/pauses.js';
 import { memory, open } from '../../../src/index.js';
 import { bucket } from '../../../src/sync/link/bucket.js';
 import type { SyncProgress } from '../../../src/sync/link/link-context.js';

@@ -1,6 +1,6 @@
 /** The loop that keeps a store in sync, and its reports. */
 import { expect, it } from 'vitest';
-import { pause } from '../../../src/base/timeout.js';
+import { pause } from '../../../src/base/pauses.js';
 import { HedgerowError } from '../../../src/index.js';
 import { bucket } from '../../../src/sync/link/bucket.js';
 import type { BucketConnection } from '../../../src/sync/link/bucket-connection.js';

@@ -100,7 +100,7 @@ export class Migrations {
     queueMicrotask(() => notify(onOutdated, { table: spec.name, version }));
   }
 
-  /** BranchWatches the writes of other tabs. */
+  /** Watches the writes of other tabs. */
   #lookOut(db: Store, spec: Spec): void {
     const look = (changes: readonly Change[]) => {
       for (const change of changes) {

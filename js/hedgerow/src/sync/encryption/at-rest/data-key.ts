@@ -1,6 +1,6 @@
 /** Finds or makes the data key of a store, and moves it to another key of the app. */
 import { HedgerowError } from '../../../base/errors.js';
-import { untilWon } from '../../../base/timeout.js';
+import { untilWon } from '../../../base/pauses.js';
 import type { SegmentStore, StoreContents } from '../../../storage/segment-store.js';
 import { importKey } from '../hkdf.js';
 import type { AppKey } from './app-key.js';

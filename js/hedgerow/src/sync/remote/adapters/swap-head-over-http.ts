@@ -1,7 +1,7 @@
 /** The swap of a head over HTTP: every answer that stores give to it, and what it means. */
 import { sameBytes } from '../../../base/bytes.js';
 import type { HedgerowError } from '../../../base/errors.js';
-import { pause } from '../../../base/timeout.js';
+import { pause } from '../../../base/pauses.js';
 import type { RemoteHead, Swap } from '../remote.js';
 import { goneFault, remoteFault, unknownIfUnsure, unsafeFault } from '../remote-faults.js';
 import { type HttpAnswer, readRefusal } from './http-exchange.js';

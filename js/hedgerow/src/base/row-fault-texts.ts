@@ -1,6 +1,6 @@
 /**
- * Texts for the fault numbers of the core: why it refused a row, and which part of a chunk is malformed.
- * `crate/trees/src/error.rs` has the same lists in the same order; `scripts/test/faults.test.mjs` compares them.
+ * Texts for the fault numbers of rows: why the core refused one. `crate/trees/src/error.rs` has the same list in the
+ * same order; `scripts/test/faults.test.mjs` compares them.
  */
 import { MAX_JSON_DEPTH, MAX_KEY_BYTES } from './limits.js';
 
@@ -29,12 +29,6 @@ const ROW_FAULTS = [
   '`update` takes a `newValue`, or `merge`, `unset` and `constrain`, not both', // UpdateTwice
 ];
 
-/** The parts of chunks and tables: the names of the variants of `Field`. */
-const FIELDS =
-  'kind,version,count,length,offset,key length,key text,key order,value length,entry count,child level,child key,child count,boundary,value text,sum,sum hash'.split(
-    ',',
-  );
-
 /** Says why the core refused a row. */
 export function rowFault(number: number): string {
   return ROW_FAULTS[number] ?? `fault ${number}`;
@@ -43,14 +37,4 @@ export function rowFault(number: number): string {
 /** Returns whether the core refused a row because of its key. */
 export function isKeyFault(number: number): boolean {
   return number < KEY_FAULTS.length;
-}
-
-/** Says what is wrong with a malformed chunk. */
-export function describeMalformedChunk(
-  field: number,
-  offset: number,
-  expected: number,
-  got: number,
-): string {
-  return `malformed at byte ${offset}: ${FIELDS[field] ?? field}, expected ${expected}, got ${got}`;
 }

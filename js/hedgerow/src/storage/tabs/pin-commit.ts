@@ -1,0 +1,14 @@
+import type { Locks } from '../../base/locks.js';
+import { Announcement, type Hold, NOTHING, pinOf, prefixOf } from './pins.js';
+
+/** Pins a commit of a store that is not open here. */
+export async function pinCommit(
+  locks: Locks | undefined,
+  storeName: string,
+  commitBytes: Uint8Array,
+): Promise<Hold> {
+  if (locks === undefined) return NOTHING;
+  const own = new Announcement(locks, prefixOf(storeName) + pinOf(commitBytes), () => {});
+  await own.granted;
+  return { release: () => own.end() };
+}
