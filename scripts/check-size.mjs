@@ -40,7 +40,7 @@ const ENTRIES = [
   { name: 'encryption', file: 'sync/encryption/index.js', budget: 21_300 },
 ];
 /** For the page of the inspector, which is no part of an app. */
-const INSPECTOR_PAGE_BUDGET_BYTES = 356_000;
+const INSPECTOR_PAGE_BUDGET_BYTES = 368_000;
 /** Other rooms, except the requests that both kinds of own servers share. */
 const NOT_WIRE = /^\.\.\/(?!wire\/|link\/apply-pull-patch)/;
 /** Other rooms than the worker, whose folders are the two sides. */
@@ -57,7 +57,7 @@ const ROOMS = [
     name: 'tables',
     file: 'store/tables/define.ts',
     others: /^(\.\.\/)+(?!tables)[a-z]+\//,
-    budget: 11_100,
+    budget: 11_200,
     later: 9_000,
   },
   { name: 'live', file: 'live/index.ts', others: /^\.\.\//, budget: 5_800 },
@@ -221,7 +221,7 @@ const gzippedLength = (content) => gzipSync(content, { level: 9 }).length;
 async function startSizes() {
   const { first, later, files, after } = await bundle();
   const table = await bundle('index.js', 'open, table');
-  const write = after('instantiate-core.js', 'write.js');
+  const write = after('instantiate-core.js', 'write.js', 'idb.js');
   const slim = await bundle('slim.js');
   const slimScript = gzippedLength(slim.first);
   const slimWasm = gzippedLength(

@@ -60,8 +60,11 @@ const PARTS = [
   'worker/serve',
 ];
 
-/** The parts that a page loads at its first write: one file, so that it waits once. */
-const WRITES = ['engine/write/on-demand-write-bundle', 'engine/history/ref-write', 'storage/idb/writes'];
+/** The parts that a page loads at its first write, except those of its storage: one file. */
+const WRITES = ['engine/write/on-demand-write-bundle', 'engine/history/ref-write'];
+
+/** The numbers of the core. */
+const CONSTANTS = /[\\/]base[\\/]abi[\\/]/;
 
 const sourceOf = (name) => join(SOURCE, `${name}.ts`);
 
@@ -86,14 +89,16 @@ export async function joinModules() {
   const known = await importsOf(input);
   const start = known.reach([sourceOf(START)]);
   const shared = known.reach(others);
-  const isShared = (id) => start.has(id) && shared.has(id);
+  // Constants are inlined: a later part that has some must not import the start for them.
+  const isShared = (id) => start.has(id) && (shared.has(id) || CONSTANTS.test(id));
   // A page that only verifies must not load code that tables and live queries share with the store.
   const alone = known.reach([sourceOf('core/sum-proof/index')]);
   const isBase = (id) => start.has(id) && alone.has(id);
   const isOwn = (id) => start.has(id) && !isShared(id);
-  const writes = known.reach(WRITES.map(sourceOf));
-  const parts = known.reach(PARTS.map(sourceOf));
-  const isOfWrites = (id) => writes.has(id) && !start.has(id) && !parts.has(id);
+  const isLater = (names) => {
+    const reached = known.reach(names.map(sourceOf));
+    return (id) => reached.has(id) && !start.has(id) && !shared.has(id);
+  };
   const slim = slimPlugin((id) => [...known.reach([id], { ever: true })].some(isOwn));
   const imports = new Imports();
   /** Slim shares the modules that do not lead to the start. */
@@ -120,7 +125,7 @@ export async function joinModules() {
           { name: 'shared', test: isShared, priority: 3 },
           { name: 'start', test: isOwn, priority: 2 },
           { name: 'start', test: isOfSlim([START]), priority: 1 },
-          { name: 'write', test: isOfWrites, priority: 0 },
+          { name: 'write', test: isLater(WRITES), priority: 0 },
           { name: 'write', test: isOfSlim(WRITES), priority: 0 },
         ],
       },

@@ -5,7 +5,7 @@
 
 import type { Storage } from 'hedgerow';
 import { hex } from '../../js/hedgerow/src/base/hex.js';
-import { readSegmentLength } from '../../js/hedgerow/src/base/segment-table.js';
+import { readSegmentLength } from '../../js/hedgerow/src/base/read-segment-table.js';
 import {
   type Chunk,
   readTableEntries,

@@ -35,6 +35,7 @@ export { localLocks } from './base/local-locks.js';
 export { type Locks, uniqueName } from './base/locks.js';
 export { builtin } from './base/node-builtin.js';
 export { buildKeyRange, isInRange } from './base/range.js';
+export { readSegmentLength } from './base/read-segment-table.js';
 export { EMPTY_ROOT, parseRoot } from './base/root-hash.js';
 export {
   hasCalls,
@@ -45,7 +46,6 @@ export {
   shownAs,
 } from './base/runtime-type-checks.js';
 export { sameValue } from './base/same-value.js';
-export { readSegmentLength } from './base/read-segment-table.js';
 export { Stream, TABLE_ENTRY_BYTES, TABLE_HEADER_BYTES } from './base/segment-table.js';
 export { turn } from './base/slice-queue.js';
 export { Slicer } from './base/slicer.js';

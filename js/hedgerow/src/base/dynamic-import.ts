@@ -13,14 +13,15 @@ export async function part<Part>(load: () => Promise<Part>): Promise<Part> {
   }
 }
 
-/** Returns a function that loads a part at its first call, and has it from then on. After a failure it tries again. */
-export function partOnce<Part>(load: () => Promise<Part>): () => Promise<Part> {
-  let loading: Promise<Part> | undefined;
-  return () => {
-    loading ??= part(load).catch((cause: unknown) => {
-      loading = undefined;
-      throw cause;
-    });
-    return loading;
-  };
+/** The parts that are loaded, or on their way, by the functions that load them. */
+const loaded = new WeakMap<() => Promise<unknown>, Promise<unknown>>();
+
+/** As `part`, but calls the same `load` once only, unless it fails: later calls get the part in the next microtask. */
+export function partOnce<Part>(load: () => Promise<Part>): Promise<Part> {
+  const before = loaded.get(load) as Promise<Part> | undefined;
+  if (before !== undefined) return before;
+  const loading = part(load);
+  loaded.set(load, loading);
+  loading.catch(() => loaded.delete(load));
+  return loading;
 }

@@ -2,7 +2,6 @@
  * Locks, by which handles announce to each other what they use. A lock ends with its holder. In browsers they are Web
  * Locks, which all tabs of an origin share.
  */
-import { partOnce } from './dynamic-import.js';
 
 /** The part of `LockManager` that Hedgerow uses. */
 export interface Locks {
@@ -24,22 +23,4 @@ export interface Locks {
 /** Makes a random name of 128 bits. */
 export function uniqueName(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
-}
-
-/** Loads the code of locks within this page, which most pages never need. */
-export const loadLocalLocks = partOnce(() => import('./local-locks.js'));
-
-/** As `localLocks`, whose code the first call loads. */
-export function lateLocks(): Locks {
-  let own: Locks | undefined;
-  const load = async () => {
-    const { localLocks } = await loadLocalLocks();
-    own ??= localLocks();
-    return own;
-  };
-  return {
-    areKept: true,
-    request: async (...call) => (await load()).request(...call),
-    query: async () => (await load()).query(),
-  };
 }

@@ -1,6 +1,6 @@
 /** Checks the platform for the features that the library needs. Loaded at the first use. */
-import { SIMD_MODULE } from './check-features.js';
 import { HedgerowError } from './errors.js';
+import { SIMD_MODULE } from './simd-module.js';
 
 /** Lists the missing features, each with its likely cause or remedy; empty where the library works. */
 export function listMissingFeatures(): string[] {

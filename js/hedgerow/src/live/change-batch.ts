@@ -2,7 +2,12 @@
 
 import { compareKeys } from '../base/key.js';
 import type { KeyRange } from '../base/range.js';
-import { type EntryCut, type IndexRange, positionOf, type SecondaryKey } from '../core/indexes/index-range.js';
+import {
+  type EntryCut,
+  type IndexRange,
+  positionOf,
+  type SecondaryKey,
+} from '../core/indexes/index-range.js';
 import { type IndexSet, isOfIndex } from '../core/indexes/index-set.js';
 import type { Change } from '../engine/read/decode-diff.js';
 

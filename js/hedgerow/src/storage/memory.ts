@@ -1,7 +1,7 @@
 /** The adapter that keeps all bytes in memory: for Node, for tests, and for scratch data. */
 
 import { part } from '../base/dynamic-import.js';
-import { lateLocks } from '../base/locks.js';
+import { lateLocks } from '../base/late-locks.js';
 import type { World } from './memory-segment-store.js';
 import type { Storage } from './segment-store.js';
 

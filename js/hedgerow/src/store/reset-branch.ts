@@ -2,11 +2,11 @@ import { sumTreeCalls } from '../core/calls/sum-tree-calls.js';
 import { holdNamed } from '../engine/branches/branches.js';
 import type { BranchHead } from '../engine/history/branch-head.js';
 import { type HeldCommit, holdBranch } from '../engine/history/branch-refs.js';
+import { retryCommit } from '../engine/history/retry-commit.js';
 import type { SnapshotRoot } from '../engine/read/pinned-commit.js';
 import { isBehind } from '../engine/sums/build-missing-sum-trees.js';
 import { abandonOnError, Ingest } from '../engine/write/ingest.js';
 import type { Durability } from '../storage/segment-store.js';
-import { retryCommit } from '../engine/history/retry-commit.js';
 
 /** Options of a reset. */
 export interface ResetOptions {

@@ -2,7 +2,7 @@
 
 import { checkStoreName, type OptionsOf, optionsOf } from '../base/check-options.js';
 import { part } from '../base/dynamic-import.js';
-import { loadLocalLocks } from '../base/locks.js';
+import { loadLocalLocks } from '../base/late-locks.js';
 import { runAbortable } from '../base/run-abortable.js';
 import { loadWords } from '../core/indexes/words-code.js';
 import { loadCore } from '../core/load-core.js';
@@ -14,7 +14,7 @@ import { loadWatchers } from '../engine/watch/branch-watches.js';
 import { loadIndexBuild } from '../engine/write/background-index-builder.js';
 import { loadWrites } from '../engine/write/on-demand-write-code.js';
 import { loadWriter } from '../engine/write/writer.js';
-import { idb, loadIdbWrites, loadRest } from '../storage/idb/idb.js';
+import { idb, loadRest } from '../storage/idb/idb.js';
 import { loadMemory } from '../storage/memory.js';
 import { storageCheck } from '../storage/storage-checks.js';
 import type { BucketTransport } from '../sync/link/bucket.js';
@@ -138,7 +138,6 @@ export async function preload(): Promise<void> {
     transacting,
     platform,
     loadRest,
-    loadIdbWrites,
     loadHealth,
     loadIndexBuild,
     loadMemory,

@@ -44,8 +44,9 @@ import {
 import { inOrder } from '../engine/write/call-order.js';
 import type { WriteResult } from '../engine/write/ingest.js';
 import { applyPatch, type Patch, type PatchOptions } from '../engine/write/patch.js';
-import { EDIT_OPTIONS, type EditOptions, SingleEdits } from '../engine/write/single-edits.js';
+import { SingleEdits } from '../engine/write/single-edits.js';
 import { isFed, type Source } from '../engine/write/source-kind.js';
+import { EDIT_OPTIONS, type EditOptions } from '../engine/write/waiting-edit.js';
 import { Flusher, WRITER_OPTIONS, Writer, type WriterOptions } from '../engine/write/writer.js';
 import type { Durability } from '../storage/segment-store.js';
 import type { TabMessages } from '../storage/tabs/tab-messages.js';

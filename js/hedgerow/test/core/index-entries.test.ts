@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import vectors from '../../../../vectors/index/definitions.json' with { type: 'json' };
 import { type IndexDefinition, indexOf } from '../../src/core/indexes/definition.js';
 import { deriveEntries } from '../../src/core/indexes/index-entries.js';
-import { loadWords } from '../../src/core/indexes/words-code.js';
 import { wordsOf } from '../../src/core/indexes/words.js';
+import { loadWords } from '../../src/core/indexes/words-code.js';
 import { type IndexDefinitions, memory, open } from '../../src/index.js';
 import {
   comparePositions,

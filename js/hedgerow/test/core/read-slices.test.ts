@@ -1,7 +1,7 @@
 /** Bytes from storage enter the core in slices, during the next read. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Engine } from '../../src/core/engine.js';
 import { Host } from '../../src/core/operation-host.js';
+import { startEngine } from '../../src/core/start-host.js';
 import { memory, open, type Store } from '../../src/index.js';
 import { idb } from '../../src/storage/idb/idb.js';
 import type { SegmentStore, Storage } from '../../src/storage/segment-store.js';
@@ -11,7 +11,6 @@ import { install } from '../support/doubles/hostile-idb/install.js';
 import type { Entry } from '../support/models/store-model.js';
 import { noise } from '../support/noise.js';
 import { random } from '../support/random.js';
-import { startEngine } from '../../src/core/start-host.js';
 
 /** The number of segments and tables that entered the core since the last turn, and the most in one turn. */
 const entered = vi.hoisted(() => ({ now: 0, most: 0 }));

@@ -11,6 +11,7 @@ import type { IndexRange } from '../../src/core/indexes/index-range.js';
 import { type IndexDefinitions, indexesOf } from '../../src/core/indexes/index-set.js';
 import { Host } from '../../src/core/operation-host.js';
 import { lengthOf, totalOf } from '../../src/core/reader/node.js';
+import { startEngine } from '../../src/core/start-host.js';
 import { fail } from '../../src/core/status-errors.js';
 import { foundOf } from '../../src/engine/read/key-batches.js';
 import { blocks } from '../../src/engine/read/scan.js';
@@ -22,7 +23,6 @@ import { hashOf, segmentWith } from '../support/forging.js';
 import { type BeginStep, forSeeds } from '../support/property.js';
 import type { Random } from '../support/random.js';
 import { chunkIn, chunksOf } from '../support/stored-chunks.js';
-import { startEngine } from '../../src/core/start-host.js';
 
 const INDEXES: IndexDefinitions = {
   byNumber: { path: '/n' },

@@ -7,9 +7,9 @@ import type { Engine, Op } from '../engine.js';
 import type { LaterOutput } from '../generated/exports.js';
 import { laterCore } from '../link-on-demand-core.js';
 import type { Host } from '../operation-host.js';
-import { failWrite } from '../write-errors.js';
 import { nameBytes } from '../sum-tree-definition.js';
 import type { SumLeaf } from '../sum-tree-types.js';
+import { failWrite } from '../write-errors.js';
 
 /** The reasons of a sum tree to refuse a row. */
 const REASONS: Readonly<Record<number, string>> = {

@@ -4,7 +4,12 @@
  */
 import * as Field from '../../base/abi/field.js';
 import { FORMAT, MAX_PACKED_CHUNK_BYTES, MAX_SEGMENT_CHUNKS } from '../../base/limits.js';
-import { Stream, TABLE_ENTRY_BYTES, TABLE_HEADER_BYTES, TABLE_MAGIC } from '../../base/segment-table.js';
+import {
+  Stream,
+  TABLE_ENTRY_BYTES,
+  TABLE_HEADER_BYTES,
+  TABLE_MAGIC,
+} from '../../base/segment-table.js';
 import { readU16, readU32 } from './bytes-view.js';
 import { MalformedBytes } from './fault.js';
 

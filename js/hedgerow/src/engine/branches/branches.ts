@@ -4,8 +4,8 @@ import { anything, type OptionsOf, optionsOf } from '../../base/check-options.js
 import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { FORMAT } from '../../base/limits.js';
-import { parseRoot } from '../../base/root-hash.js';
 import { untilWon } from '../../base/pauses.js';
+import { parseRoot } from '../../base/root-hash.js';
 import type { Durability, RefDrop } from '../../storage/segment-store.js';
 import { BranchHead } from '../history/branch-head.js';
 import { REMOTE_BRANCHES, refOfBranch } from '../history/branch-name.js';

@@ -7,9 +7,9 @@
 
 import { checkSignal } from '../../base/abort-signal.js';
 import { hex } from '../../base/hex.js';
+import { untilWon } from '../../base/pauses.js';
 import { parseRoot } from '../../base/root-hash.js';
 import { sameValue } from '../../base/same-value.js';
-import { untilWon } from '../../base/pauses.js';
 import type { BranchHead } from '../history/branch-head.js';
 import { findMany } from '../read/find-many.js';
 import { KeyParts } from '../read/key-batches.js';

@@ -1,7 +1,7 @@
 import * as CollectFlag from '../../base/abi/collect-flag.js';
 import { HedgerowError, isMissing, kindOfError } from '../../base/errors.js';
-import { turn } from '../../base/slice-queue.js';
 import { pause } from '../../base/pauses.js';
+import { turn } from '../../base/slice-queue.js';
 import { later } from '../../base/timeout.js';
 import { cacheStats } from '../../core/calls/cache-stats.js';
 import { storedBytes } from '../../core/calls/segment-calls.js';

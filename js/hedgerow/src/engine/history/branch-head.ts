@@ -16,7 +16,7 @@ import { possibleUndeclaredTrees } from './undeclared-trees.js';
 
 export type { Head, HeldHead, Overrides };
 
-const loadRefWrites = partOnce(() => import('./ref-write.js'));
+const importRefWrites = () => import('./ref-write.js');
 
 /** Less than any number of a view. */
 const NO_VIEW = -1;
@@ -375,7 +375,7 @@ export class BranchHead implements StoreBranch {
     const batch = { segments, move, ...(also.length > 0 && { also }), ...options };
     const written = carrier
       ? await carrier(segments, [move, ...also], onUnknown)
-      : await (await loadRefWrites()).writeRefs(this.#host.segments, batch, onUnknown);
+      : await (await partOnce(importRefWrites)).writeRefs(this.#host.segments, batch, onUnknown);
     if (written === false) return false;
     if (written === true && carrier === undefined && options.durability === 'strict') {
       this.#durableGeneration = generation;

@@ -123,8 +123,8 @@ export class Inventory {
     const inMemory = this.#inMemory;
     this.#inMemory = new Map();
     const tables = loaded.map((table) => {
-      const { segmentBytes = inMemory.get(table.id) } = table;
-      return { ...table, segmentBytes };
+      const segmentBytes = table.segmentBytes ?? inMemory.get(table.id);
+      return segmentBytes === undefined ? table : { ...table, segmentBytes };
     });
     const host = this.#host;
     const { engine, sliceMs } = host;

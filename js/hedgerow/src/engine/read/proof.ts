@@ -7,10 +7,10 @@ import { MAX_PROOF_BYTES } from '../../base/limits.js';
 import { type EncodedRange, encodeRange, type KeyRange } from '../../base/range.js';
 import { parseRoot } from '../../base/root-hash.js';
 import { verificationCalls } from '../../core/calls/verification-calls.js';
-import { Host } from '../../core/operation-host.js';
+import type { Host } from '../../core/operation-host.js';
+import { startHost } from '../../core/start-host.js';
 import type { Head } from '../history/branch-head.js';
 import { blocks } from './scan.js';
-import { startHost } from '../../core/start-host.js';
 
 /** The facts that a proof shows for a key. */
 export type ProofResult<Value = unknown> = { readonly value: Value } | { readonly absent: true };

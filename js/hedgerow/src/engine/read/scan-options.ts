@@ -13,7 +13,12 @@ import {
 } from '../../base/check-options.js';
 import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { cut, type KeyRange } from '../../base/range.js';
-import { type EntryCut, type EntryPosition, entryCut, type IndexRange } from '../../core/indexes/index-range.js';
+import {
+  type EntryCut,
+  type EntryPosition,
+  entryCut,
+  type IndexRange,
+} from '../../core/indexes/index-range.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import { ORDER_OPTIONS } from './count-options.js';
 import type { WaitOptions } from './wait-for-index.js';

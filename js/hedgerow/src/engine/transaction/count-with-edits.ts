@@ -6,7 +6,13 @@
 import { compareKeys } from '../../base/key.js';
 import { cut, encodeRange, isInRange, type KeyRange } from '../../base/range.js';
 import { deriveEntries } from '../../core/indexes/index-entries.js';
-import { type EntryCut, type IndexRange, positionOf, positionsOf, type SecondaryKey } from '../../core/indexes/index-range.js';
+import {
+  type EntryCut,
+  type IndexRange,
+  positionOf,
+  positionsOf,
+  type SecondaryKey,
+} from '../../core/indexes/index-range.js';
 import { isOfIndex } from '../../core/indexes/index-set.js';
 import type { CountPlan } from '../read/count-options.js';
 import { findMany } from '../read/find-many.js';

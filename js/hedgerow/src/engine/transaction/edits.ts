@@ -4,7 +4,7 @@ import { isInRange, type KeyRange } from '../../base/range.js';
 import type { BranchHead, Overrides } from '../history/branch-head.js';
 import { blockOf } from '../write/commit-edits.js';
 import type { Block } from '../write/ingest.js';
-import type { Edit } from '../write/single-edits.js';
+import type { Edit } from '../write/waiting-edit.js';
 
 /** The last edit of a key. */
 export interface OwnEdit {

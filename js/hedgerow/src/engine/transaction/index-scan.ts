@@ -7,7 +7,12 @@ import { isInRange } from '../../base/range.js';
 import type { UnawaitedCalls } from '../../base/unawaited-calls.js';
 import type { Index } from '../../core/indexes/definition.js';
 import { deriveEntries } from '../../core/indexes/index-entries.js';
-import { type IndexRange, positionOf, positionsOf, type SecondaryKey } from '../../core/indexes/index-range.js';
+import {
+  type IndexRange,
+  positionOf,
+  positionsOf,
+  type SecondaryKey,
+} from '../../core/indexes/index-range.js';
 import { State } from '../../core/indexes/index-set.js';
 import { blocks, type IndexScan, makeRows, type Rows, startScan } from '../read/scan.js';
 import {

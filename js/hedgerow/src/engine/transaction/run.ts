@@ -9,13 +9,13 @@ import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, Head, HeldHead, Overrides } from '../history/branch-head.js';
+import { retryCommit } from '../history/retry-commit.js';
 import { tryEdits } from '../write/try-edits.js';
 import type { WriteStats } from '../write/write-result.js';
 import { TransactionBase } from './base-commit.js';
 import { OwnEdits } from './edits.js';
 import { Run, Transaction } from './transaction.js';
 import type { CommitOptions } from './transaction-options.js';
-import { retryCommit } from '../history/retry-commit.js';
 
 /** The function of a transaction. It may be called several times. */
 export type TransactionFunction<T> = (tx: Transaction) => T | PromiseLike<T>;

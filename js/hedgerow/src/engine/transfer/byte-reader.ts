@@ -1,9 +1,10 @@
 import { AbortableWait } from '../../base/abortable-wait.js';
 import type { ByteSource } from '../../base/byte-source.js';
-import { isPart } from '../../base/is-byte-array.js';
 import { HedgerowError } from '../../base/errors.js';
+import { isPart } from '../../base/is-byte-array.js';
 import { turn } from '../../base/slice-queue.js';
-import { type OpenSource, openSource } from '../write/row-source.js';
+import type { OpenSource } from '../write/opened-source.js';
+import { openSource } from '../write/row-source.js';
 import { type ByteInput, invalid } from './format.js';
 
 /** Reads pieces of any length from a source of bytes, and keeps one part of the source in memory at a time. */

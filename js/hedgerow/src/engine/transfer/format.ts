@@ -5,7 +5,12 @@ import { crc32 } from '../../base/crc32.js';
 import { HedgerowError } from '../../base/errors.js';
 import { EXPORT_FORMAT, FORMAT, MAX_SEGMENT_CHUNKS } from '../../base/limits.js';
 import { readSegmentLength } from '../../base/read-segment-table.js';
-import { MAX_SEGMENT_BYTES, TABLE_ENTRY_BYTES, TABLE_HEADER_BYTES, TABLE_MAGIC } from '../../base/segment-table.js';
+import {
+  MAX_SEGMENT_BYTES,
+  TABLE_ENTRY_BYTES,
+  TABLE_HEADER_BYTES,
+  TABLE_MAGIC,
+} from '../../base/segment-table.js';
 import { refOfBranch } from '../history/branch-name.js';
 import { forkOf } from '../history/branch-refs.js';
 import { BRANCH_REF, FORK_REF, REF } from '../history/known-segments-and-refs.js';

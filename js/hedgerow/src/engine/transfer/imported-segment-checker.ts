@@ -1,7 +1,7 @@
 import { readCollectReply, startCollection } from '../../core/calls/garbage-collection-calls.js';
 import * as segments from '../../core/calls/segment-calls.js';
 import { stepToEnd } from '../../core/count-reachable-bytes.js';
-import { Host } from '../../core/operation-host.js';
+import type { Host } from '../../core/operation-host.js';
 import { startHost } from '../../core/start-host.js';
 
 /** The smallest cache: this core has only one segment at a time. */

@@ -19,8 +19,9 @@ import { output, total } from '../../core/calls/read-calls.js';
 import { addTable, reserve } from '../../core/calls/segment-calls.js';
 import { type SumTreeCalls, sumTreeCalls } from '../../core/calls/sum-tree-calls.js';
 import { type VerificationCalls, verificationCalls } from '../../core/calls/verification-calls.js';
-import { Engine, type Op } from '../../core/engine.js';
+import type { Op } from '../../core/engine.js';
 import { Host } from '../../core/operation-host.js';
+import { startEngine } from '../../core/start-host.js';
 import { fail } from '../../core/status-errors.js';
 import { toldDefinition } from '../../core/sum-tree-root.js';
 import type { Ref, SegmentStore } from '../../storage/segment-store.js';
@@ -32,7 +33,6 @@ import { checkFormat } from './check-format.js';
 import { checkIndex } from './index-check.js';
 import { checking, type SegmentFault } from './segment-check.js';
 import type { VerifyOptions } from './verify-options.js';
-import { startEngine } from '../../core/start-host.js';
 
 export type { SegmentFault } from './segment-check.js';
 

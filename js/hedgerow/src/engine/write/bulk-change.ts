@@ -6,24 +6,11 @@ import type { ByteSource } from '../../base/byte-source.js';
 import { checkKey } from '../../base/key.js';
 import { encodeRange, type KeyRange } from '../../base/range.js';
 import type { Host } from '../../core/operation-host.js';
-import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
-import type { PutManyOptions } from './bulk-options.js';
+import type { BulkJob } from './bulk-options.js';
 import { loadWrites } from './on-demand-write-code.js';
 import { isAtHand, type Source } from './source-kind.js';
 import type { WriteResult } from './write-result.js';
-
-/** The work on the rows of a source. */
-export interface BulkJob<Row> extends PutManyOptions<Row> {
-  readonly durability: Durability;
-  /** Rows are keys to delete, or operations of a patch; by default they are put. */
-  readonly deletes?: boolean;
-  readonly isPatch?: boolean;
-  /** Called with bytes before the core takes them. */
-  readonly look?: ((bytes: Uint8Array) => void) | undefined;
-  /** Earlier edits; a patch whose operations are in memory waits for them. */
-  readonly after?: Promise<unknown> | undefined;
-}
 
 /** Puts or deletes rows, or applies a patch. */
 export async function putMany<Row>(

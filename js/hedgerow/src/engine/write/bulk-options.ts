@@ -9,6 +9,7 @@ import {
   type OptionsOf,
   signalCheck,
 } from '../../base/check-options.js';
+import type { Durability } from '../../storage/segment-store.js';
 import type { Progress } from './ingest.js';
 import type { KeySelector } from './row-gatherer.js';
 
@@ -49,4 +50,16 @@ export interface PutManyOptions<Row> extends OptionsOf<typeof PUT_MANY_OPTIONS> 
    * and yield it again.
    */
   readonly key?: KeySelector<Row> | undefined;
+}
+
+/** The work on the rows of a source. */
+export interface BulkJob<Row> extends PutManyOptions<Row> {
+  readonly durability: Durability;
+  /** Rows are keys to delete, or operations of a patch; by default they are put. */
+  readonly deletes?: boolean;
+  readonly isPatch?: boolean;
+  /** Called with bytes before the core takes them. */
+  readonly look?: ((bytes: Uint8Array) => void) | undefined;
+  /** Earlier edits; a patch whose operations are in memory waits for them. */
+  readonly after?: Promise<unknown> | undefined;
 }

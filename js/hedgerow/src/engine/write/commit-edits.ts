@@ -3,10 +3,11 @@ import { HedgerowError, isRefusal, kindOfError } from '../../base/errors.js';
 import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
 import type { BranchHead } from '../history/branch-head.js';
-import type { Block } from './ingest.js';
-import type { Edit, WaitingEdit } from './single-edits.js';
-import { tryEdits } from './try-edits.js';
 import { retryCommit } from '../history/retry-commit.js';
+import type { Block } from './ingest.js';
+
+import { tryEdits } from './try-edits.js';
+import type { Edit, WaitingEdit } from './waiting-edit.js';
 
 /** Makes one commit of edits; run it exclusively. */
 function commitOnce(
@@ -20,7 +21,9 @@ function commitOnce(
   const isStrict = ({ options }: WaitingEdit) =>
     (options?.durability ?? ownDurability) === 'strict';
   const durability = edits.some(isStrict) ? 'strict' : 'relaxed';
-  return retryCommit(branchHead, () => tryEdits(host, branchHead, durability, blocks, { freesSpace }));
+  return retryCommit(branchHead, () =>
+    tryEdits(host, branchHead, durability, blocks, { freesSpace }),
+  );
 }
 
 /** Commits edits and settles their promises. A refused edit does not make the others fail. Run it exclusively. */

@@ -1,15 +1,14 @@
 /** Takes rows or bytes from a source and feeds them to an ingest, slice by slice. */
 
 import { AbortableWait } from '../../base/abortable-wait.js';
-import { isPart } from '../../base/is-byte-array.js';
 import { notify } from '../../base/call-callback-safely.js';
 import { HedgerowError } from '../../base/errors.js';
-import { isBuffer } from '../../base/is-byte-array.js';
+import { isBuffer, isPart } from '../../base/is-byte-array.js';
 import { kindOf } from '../../base/runtime-type-checks.js';
 import { turn } from '../../base/slice-queue.js';
 import type { Ingest, Progress } from './ingest.js';
+import type { OpenSource } from './opened-source.js';
 import type { RowGatherer } from './row-gatherer.js';
-import type { OpenSource } from './row-source.js';
 
 /** Milliseconds between two reports. */
 const PROGRESS_MS = 16;

@@ -15,10 +15,10 @@ import type { Durability } from '../../storage/segment-store.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead, HeldHead, Overrides } from '../history/branch-head.js';
 import type { JointMoves } from '../history/joint-moves.js';
+import { retryCommit } from '../history/retry-commit.js';
 import type { Block } from './row-block-type.js';
 import { measureStorage, type PipedChange, SegmentPipe } from './segment-pipe.js';
 import type { Progress, WriteResult, WriteStats } from './write-result.js';
-import { retryCommit } from '../history/retry-commit.js';
 
 export type { Block, Progress, WriteResult, WriteStats };
 

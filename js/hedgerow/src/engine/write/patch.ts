@@ -4,8 +4,8 @@ import type { ByteSource } from '../../base/byte-source.js';
 import { HedgerowError } from '../../base/errors.js';
 import type { Host } from '../../core/operation-host.js';
 import type { BranchHead } from '../history/branch-head.js';
-import { type BulkJob, putMany } from './bulk-change.js';
-import type { LoadOptions } from './bulk-options.js';
+import { putMany } from './bulk-change.js';
+import type { BulkJob, LoadOptions } from './bulk-options.js';
 import type { WriteResult } from './ingest.js';
 import type { Source } from './source-kind.js';
 

@@ -9,7 +9,7 @@ import { turn } from '../../base/slice-queue.js';
 import type { Host } from '../../core/operation-host.js';
 import type { BranchHead } from '../history/branch-head.js';
 import type { Bulk } from '../history/bulk-change-order.js';
-import type { BulkJob } from './bulk-change.js';
+import type { BulkJob } from './bulk-options.js';
 import { Reporter, takeBytes, takeRows } from './feed-source-to-ingest.js';
 import {
   abandonOnError,
@@ -18,8 +18,9 @@ import {
   type IngestOptions,
   type WriteResult,
 } from './ingest.js';
+import type { OpenSource } from './opened-source.js';
 import { RowGatherer } from './row-gatherer.js';
-import { type OpenSource, openSource } from './row-source.js';
+import { openSource } from './row-source.js';
 import { isAtHand, type Source } from './source-kind.js';
 
 /** Puts or deletes the rows of a source, or applies them as a patch. */

@@ -1,34 +1,16 @@
 /** Opens the sources of `putMany`: iterables of rows, asynchronous ones, or bytes of rows. */
 
 import { until } from '../../base/abort-signal.js';
-import { type ByteParts, type ByteSource, partsOf, streamIterator } from '../../base/byte-source.js';
+import {
+  type ByteParts,
+  type ByteSource,
+  partsOf,
+  streamIterator,
+} from '../../base/byte-source.js';
 import { isPart } from '../../base/is-byte-array.js';
 import { hasCalls } from '../../base/runtime-type-checks.js';
-import { openArray } from './open-array.js';
+import type { AsyncSource, OpenSource, SourceKind, Step, SyncSource } from './opened-source.js';
 import { checkProxy, isCollection, refuseSource, type Source } from './source-kind.js';
-
-/** A step of a source, as an iterator returns it. */
-export type Step<T> = IteratorResult<T, unknown>;
-
-export type SourceKind = 'rows' | 'bytes';
-
-/** An opened source. Its members are rows, or parts of bytes. */
-interface SourceReader<IsAsync, Answer> {
-  readonly kind: SourceKind;
-  readonly isAsync: IsAsync;
-  /** The number of rows or bytes, if it is known. */
-  readonly total: number | undefined;
-  /** Returns the next step. The step is valid until the next call. */
-  readonly read: () => Answer;
-  /** Ends a source that was not read to its end. Does not wait for it: it may never answer. */
-  readonly end: () => void;
-}
-
-export type SyncSource<T> = SourceReader<false, Step<T>>;
-type AsyncSource<T> = SourceReader<true, Promise<Step<T>>>;
-
-/** An opened source. Its owner must call `end`. */
-export type OpenSource<T> = SyncSource<T> | AsyncSource<T>;
 
 /**
  * Opens a source. If it `mayBeBytes`, the first member of an iterable decides whether it holds bytes; an empty one
@@ -99,6 +81,19 @@ function openParts({ parts, total }: ByteParts): OpenSource<never> {
   return Symbol.iterator in parts
     ? openIterator('bytes', parts as Iterator<never>, total)
     : openAsyncIterator('bytes', parts as AsyncIterator<never>, total);
+}
+
+/** Opens an array. One step serves all members: a load of many rows makes no object for each. */
+function openArray<T>(kind: SourceKind, members: readonly T[]): SyncSource<T> {
+  const step = { done: false as const, value: undefined as T };
+  let at = 0;
+  const read = (): Step<T> => {
+    if (at >= members.length) return { done: true, value: undefined };
+    step.value = members[at++] as T;
+    return step;
+  };
+  const total = kind === 'rows' ? members.length : undefined;
+  return { kind, isAsync: false, total, read, end: () => {} };
 }
 
 function openIterator<T>(kind: SourceKind, iterator: Iterator<T>, total?: number): SyncSource<T> {

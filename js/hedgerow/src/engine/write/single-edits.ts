@@ -1,39 +1,12 @@
 import { committing } from '../../base/abort-signal.js';
-import { durabilityCheck, type OptionsOf, signalCheck } from '../../base/check-options.js';
 import { isBytes, stringify } from '../../base/check-value.js';
 import { checkKey } from '../../base/key.js';
 import type { Host } from '../../core/operation-host.js';
 import type { Durability } from '../../storage/segment-store.js';
-import type { BranchHead, Overrides } from '../history/branch-head.js';
+import type { BranchHead } from '../history/branch-head.js';
 import { PendingEdits } from '../history/pending-edits.js';
 import { loadWrites } from './on-demand-write-code.js';
-
-/** A put or a delete of one key. */
-export interface Edit {
-  /** JSON text. */
-  readonly key: string;
-  /** JSON text or bytes; absent for a delete. */
-  readonly value?: string | Uint8Array | undefined;
-  /** The overrides of the bulk changes in progress at the call. */
-  readonly over: readonly Overrides[];
-}
-
-export const EDIT_OPTIONS = {
-  /** Overrides the durability of the store. The edits of one turn share a commit, which is strict if one of them is. */
-  durability: durabilityCheck,
-  /** Takes the edit back while it waits for its commit; from then on the outcome of the commit decides. */
-  signal: signalCheck,
-};
-
-/** Options of a put or delete of one row. */
-export interface EditOptions extends OptionsOf<typeof EDIT_OPTIONS> {}
-
-/** An edit that waits for its commit. */
-export interface WaitingEdit extends Edit {
-  readonly options: EditOptions | undefined;
-  resolve(): void;
-  reject(cause: unknown): void;
-}
+import type { EditOptions, WaitingEdit } from './waiting-edit.js';
 
 /** Edits that share a commit: no call lies between them that the later ones must wait for. */
 interface Batch {

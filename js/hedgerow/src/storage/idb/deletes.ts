@@ -8,9 +8,17 @@ import { sameBytes } from '../../base/bytes.js';
 import { MIN_HISTORY } from '../../base/limits.js';
 import type { Fence } from '../segment-store.js';
 import { REFS, runIdbTransaction, type TransactionWork, whenAll } from './idb-transaction.js';
-import { putting } from './put-segments.js';
 import { movesFrom } from './move-records.js';
-import { BARE_LENGTH, carriedBy, lastMoves, listMoveKeys, type MoveKey, readRecordBytes, refOf } from './ref-journal.js';
+import { putting } from './put-segments.js';
+import {
+  BARE_LENGTH,
+  carriedBy,
+  lastMoves,
+  listMoveKeys,
+  type MoveKey,
+  readRecordBytes,
+  refOf,
+} from './ref-journal.js';
 import { ownerOf } from './segment-pieces.js';
 
 /**

@@ -1,13 +1,8 @@
-/** Frees space of a store, and handles full storage. Rarely needed, and loaded at the first use. */
+/** Frees space of a store, and handles full storage. */
 import type { Fence } from '../segment-store.js';
 import type { DatabaseConnection } from './database-connection.js';
-import { deleteOnce, dropRefs, sweepOnce } from './deletes.js';
+import { deleteOnce, sweepOnce } from './deletes.js';
 import { Ballast } from './quota-ballast.js';
-
-export { destroyDatabase } from './destroy-database.js';
-export { joinTables } from './join-segment-tables.js';
-export { isPrivateWindow } from './private-window.js';
-export { historyOnce } from './ref-history.js';
 
 /** A task with an open database; `isAgain` if it ran before and found no space. */
 export type Task<T> = (db: IDBDatabase, repetition: number, isAgain?: boolean) => Promise<T>;
@@ -79,5 +74,3 @@ export class StoreSpace {
     return this.#ballast.lend(() => this.#connection.run(run), freesSpace === 'later');
   }
 }
-
-export { dropRefs };

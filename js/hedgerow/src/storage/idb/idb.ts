@@ -9,9 +9,10 @@
  */
 
 import { flag, type OptionsOf, optionsOf } from '../../base/check-options.js';
-import { part, partOnce } from '../../base/dynamic-import.js';
+import { partOnce } from '../../base/dynamic-import.js';
 import { isFull } from '../../base/errors.js';
-import { type Locks, lateLocks } from '../../base/locks.js';
+import { lateLocks } from '../../base/late-locks.js';
+import type { Locks } from '../../base/locks.js';
 import type {
   Fence,
   Ref,
@@ -113,7 +114,7 @@ class IdbSegmentStore implements SegmentStore {
   }
 
   async reserve(freesSpace = false): Promise<number> {
-    const { reserveOnce } = await loadIdbWrites();
+    const { reserveOnce } = await loadRest();
     return this.#run(freesSpace, reserveOnce);
   }
 
@@ -123,20 +124,15 @@ class IdbSegmentStore implements SegmentStore {
   }
 
   async write(batch: WriteBatch): Promise<boolean> {
-    const { exact, moveOnce, writeOnce } = await loadIdbWrites();
+    const { exact, writeOnce } = await loadRest();
     const own = exact(batch);
-    const { segments, move, also, freesSpace = false } = own;
-    const isDrop = also?.some((change) => 'isDropped' in change);
-    const dropRefs = isDrop ? (await loadRest()).dropRefs : undefined;
     try {
-      return await this.#run(freesSpace, (db, repetition) =>
-        move === undefined && also === undefined
-          ? writeOnce(db, own)
-          : moveOnce(db, own, this.#carriers, repetition, dropRefs),
+      return await this.#run(own.freesSpace ?? false, (db, repetition) =>
+        writeOnce(db, own, this.#carriers, repetition),
       );
     } catch (cause) {
       // Firefox may have kept segments without their tables.
-      if (isFull(cause) && segments.length > 0) {
+      if (isFull(cause) && own.segments.length > 0) {
         await this.#space().then(
           (space) => space.sweep(),
           () => {},
@@ -202,8 +198,7 @@ class IdbSegmentStore implements SegmentStore {
   }
 }
 
-/** Loads the code for deletions, full storage and repairs. */
-export const loadRest = () => part(() => import('./free-store-space.js'));
+const importRest = () => import('./on-demand-idb-bundle.js');
 
-/** Loads the code for writes. */
-export const loadIdbWrites = partOnce(() => import('./writes.js'));
+/** Loads the code for changes, full storage and repairs. */
+export const loadRest = () => partOnce(importRest);

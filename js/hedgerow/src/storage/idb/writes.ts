@@ -2,11 +2,17 @@
 
 import { sameBytes, toUint8Array } from '../../base/bytes.js';
 import type { RefMove, WriteBatch } from '../segment-store.js';
-import type { dropRefs } from './deletes.js';
+import { dropRefs } from './deletes.js';
 import { inTurn, REFS, runIdbTransaction, STORES, whenAll } from './idb-transaction.js';
-import { putting } from './put-segments.js';
 import { isCarried, movesFrom, recordOf, sweptBy } from './move-records.js';
-import { buildMalformedError, COUNTER_KEY, isWhole, listMoveKeys, type MoveKey } from './ref-journal.js';
+import { putting } from './put-segments.js';
+import {
+  buildMalformedError,
+  COUNTER_KEY,
+  isWhole,
+  listMoveKeys,
+  type MoveKey,
+} from './ref-journal.js';
 
 /** Reserves the next number of a writer. */
 export function reserveOnce(db: IDBDatabase): Promise<number> {
@@ -20,8 +26,20 @@ export function reserveOnce(db: IDBDatabase): Promise<number> {
   });
 }
 
+/** Writes a batch, whose bytes have buffers of their own. */
+export function writeOnce(
+  db: IDBDatabase,
+  batch: WriteBatch,
+  carriers: Map<number, MoveKey>,
+  repetition: number,
+): Promise<boolean> {
+  return batch.move === undefined && batch.also === undefined
+    ? putOnce(db, batch)
+    : moveOnce(db, batch, carriers, repetition);
+}
+
 /** Writes segments that no ref needs yet. */
-export function writeOnce(db: IDBDatabase, { segments, durability }: WriteBatch): Promise<boolean> {
+function putOnce(db: IDBDatabase, { segments, durability }: WriteBatch): Promise<boolean> {
   return runIdbTransaction(db, ['segments', 'tables'], 'readwrite', durability, (work) => {
     inTurn(work, putting(work, segments), () => work.commit(true));
   });
@@ -32,12 +50,11 @@ export function writeOnce(db: IDBDatabase, { segments, durability }: WriteBatch)
  * expected; undoes it if they do not. A question first would cost a second way to the database's process and back,
  * which is most of the cost of a small write.
  */
-export async function moveOnce(
+async function moveOnce(
   db: IDBDatabase,
   { segments, move, also = [], durability }: WriteBatch,
   carriers: Map<number, MoveKey>,
   repetition: number,
-  dropping: typeof dropRefs = (_work, _drops, then) => then([]),
 ): Promise<boolean> {
   const changes = move === undefined ? also : [move, ...also];
   const moves = changes.filter((change) => !('isDropped' in change)) as RefMove[];
@@ -77,7 +94,7 @@ export async function moveOnce(
       whenAll(work, stood, (found) => {
         const keys = found.map((one) => listMoveKeys(one));
         if (changes.every(({ expected }, at) => isLast(keys[at] ?? [], expected))) {
-          dropping(work, drops, (dropSteps) => {
+          dropRefs(work, drops, (dropSteps) => {
             inTurn(work, [...steps, ...dropSteps], () => {
               // These deletions are right even if the move fails: see `sweptBy`. They come behind it, since a deletion
               // that finds no space undoes the requests before it.

@@ -1,6 +1,7 @@
 import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
-import { type Locks, lateLocks } from '../../base/locks.js';
+import { lateLocks } from '../../base/late-locks.js';
+import type { Locks } from '../../base/locks.js';
 import { withLock } from '../../base/timeout.js';
 import { CollectorRole } from './collector-role.js';
 

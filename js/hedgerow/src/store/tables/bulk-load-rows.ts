@@ -1,20 +1,18 @@
 /** Loads many rows of a table. */
 
 import type { ByteSource } from '../../base/byte-source.js';
-import { isPart } from '../../base/is-byte-array.js';
 import { HedgerowError, kindOfError } from '../../base/errors.js';
 import { LOOK } from '../../base/internal-symbols.js';
+import { isPart } from '../../base/is-byte-array.js';
 import { isList, isRevoked } from '../../base/runtime-type-checks.js';
 import type { LoadOptions } from '../../engine/write/bulk-options.js';
 import type { Progress, WriteResult } from '../../engine/write/ingest.js';
-import { loadWrites } from '../../engine/write/on-demand-write-code.js';
-import { openArray } from '../../engine/write/open-array.js';
 import type { Source } from '../../engine/write/source-kind.js';
 import type { Store } from '../store.js';
 import { pointerTo } from './column-json-pointer.js';
 import { namedError, throwTableError } from './errors.js';
-import { iterateSource, mapBytes, mapRows } from './map-row-iterators.js';
-import { loadRowsIn } from './on-demand-table-code.js';
+import { iterateSource, mapArray, mapBytes, mapRows } from './map-row-iterators.js';
+import { loadRowsIn, loadSources } from './on-demand-table-code.js';
 import { makeVersionCheck } from './refuse-newer-rows.js';
 import type { Spec } from './spec.js';
 
@@ -51,12 +49,12 @@ export async function loadTableRows(
     if (Array.isArray(source) && !isPart(source[0])) {
       const { length } = source;
       const told = fractions(onProgress, () => (length > 0 ? at / length : 1));
-      const rows = mapRows(openArray('rows', source), make);
+      const rows = mapArray(source, make);
       return await put(rows, { ...options, ...keys, onProgress: told });
     }
     const isOfBytes = isPart(source) || !isList(source);
     if (isAsStored && isOfBytes) return await put(source, { ...options, ...keys });
-    const { openSource } = await loadWrites();
+    const { openSource } = await loadSources();
     const opened = await openSource(source, signal, true, format !== undefined);
     if (opened.kind === 'rows') return await put(mapRows(opened, make), { ...options, ...keys });
     // An empty source still counts as bytes.

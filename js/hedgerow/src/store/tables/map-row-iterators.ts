@@ -1,6 +1,6 @@
 /** Iterables of the rows of a source. A generator that is ended before its first row would not end its source. */
 
-import type { OpenSource, Step } from '../../engine/write/row-source.js';
+import type { OpenSource, Step } from '../../engine/write/opened-source.js';
 import type { RowsIn } from './rows-from-bytes.js';
 
 type Make = (row: unknown) => unknown;
@@ -20,6 +20,14 @@ export function mapRows(source: OpenSource<unknown>, make: Make): Rows {
   return source.isAsync
     ? iterateLater(source, async () => map(await source.read()))
     : iterateNow(source, () => map(source.read()));
+}
+
+/** Maps the rows of an array. */
+export function mapArray(members: readonly unknown[], make: Make): Rows {
+  let at = 0;
+  const next = (): Step<unknown> =>
+    at < members.length ? { done: false, value: make(members[at++]) } : DONE;
+  return iterateNow({ end: () => {} }, next);
 }
 
 /** Maps rows in bytes. */
@@ -45,7 +53,7 @@ export function mapBytes(source: OpenSource<unknown>, rows: RowsIn, make: Make):
 
 /** Makes an iterator that ends `source` if it fails, or is ended. */
 function iterateNow(
-  { end }: OpenSource<unknown>,
+  { end }: Pick<OpenSource<unknown>, 'end'>,
   next: () => Step<unknown>,
 ): IterableIterator<unknown> {
   return {

@@ -8,3 +8,6 @@ export const loadMatch = () => part(() => import('./match-row.js'));
 export const loadRowsIn = () => part(() => import('./rows-from-bytes.js'));
 export const loadSchemas = () => part(() => import('./standard-schema.js'));
 export const loadStructured = () => part(() => import('./structured-row-format.js'));
+
+/** Loads the code that opens sources of rows. */
+export const loadSources = () => part(() => import('../../engine/write/row-source.js'));

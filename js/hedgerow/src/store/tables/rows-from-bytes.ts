@@ -1,9 +1,8 @@
 /** The rows of a source of bytes, as objects. */
 
 import type { ByteFormat } from '../../base/byte-source.js';
-import { isPart } from '../../base/is-byte-array.js';
 import { HedgerowError } from '../../base/errors.js';
-import { isBuffer } from '../../base/is-byte-array.js';
+import { isBuffer, isPart } from '../../base/is-byte-array.js';
 import { kindOf } from '../../base/runtime-type-checks.js';
 import { JsonRowSplitter } from './json-row-splitter.js';
 

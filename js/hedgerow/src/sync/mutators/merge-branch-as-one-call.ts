@@ -2,8 +2,8 @@
 
 import { anything, mandatory, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import { encodeRange } from '../../base/range.js';
 import { untilWon } from '../../base/pauses.js';
+import { encodeRange } from '../../base/range.js';
 import { holdBranch, holdSides, type Sides } from '../../engine/history/branch-refs.js';
 import { type Change, changesOf, startDiff } from '../../engine/read/decode-diff.js';
 import { blocks } from '../../engine/read/scan.js';

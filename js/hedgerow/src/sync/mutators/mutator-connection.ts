@@ -3,8 +3,8 @@
 import { notify } from '../../base/call-callback-safely.js';
 import { checkNumber, optionsOf, SIGNAL_OPTIONS } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import { memberOf } from '../../base/runtime-type-checks.js';
 import { sleep } from '../../base/pauses.js';
+import { memberOf } from '../../base/runtime-type-checks.js';
 import type { IndexBuilder } from '../../engine/write/background-index-builder.js';
 import type { Progress } from '../../engine/write/write-result.js';
 import { Connection, type ConnectionCall } from '../link/connection.js';

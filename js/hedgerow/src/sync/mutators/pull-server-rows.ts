@@ -1,5 +1,6 @@
 /** Pulls: brings the rows of the server to its branch here, with the cookie and the ids, in one commit. */
 import { HedgerowError } from '../../base/errors.js';
+import { retryCommit } from '../../engine/history/retry-commit.js';
 import type { Progress } from '../../engine/write/write-result.js';
 import { takePatch } from '../link/apply-pull-patch.js';
 import type { PullOptions } from '../link/connection-state.js';
@@ -10,7 +11,6 @@ import { type EditQueue, freshRecord, type MutatorServerRecord } from './queue.j
 import { type RefusedCall, refusedCalls, refusedIn } from './rejections.js';
 import { QueueMovedError, type ServerContext, unlessMoved } from './server-context.js';
 import type { PendingCall, PullRequest } from './types.js';
-import { retryCommit } from '../../engine/history/retry-commit.js';
 
 /** The end of a pull: the server had news, had no news, or no longer knows this store, or another tab has pulled. */
 export type PullOutcome = 'news' | 'nothing' | 'unknown-client' | 'moved';

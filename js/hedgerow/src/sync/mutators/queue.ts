@@ -11,8 +11,8 @@
 import { sameBytes } from '../../base/bytes.js';
 import { HedgerowError, isMissing } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
-import { encodeRange } from '../../base/range.js';
 import { untilWon } from '../../base/pauses.js';
+import { encodeRange } from '../../base/range.js';
 import { forEachInSlices } from '../../core/for-each-in-slices.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
 import type { JointWrite, Partner } from '../../engine/history/joint-moves.js';

@@ -4,18 +4,18 @@ import { checkSignal } from '../../base/abort-signal.js';
 import { sameBytes } from '../../base/bytes.js';
 import type { HedgerowError } from '../../base/errors.js';
 import { MAX_HOLD_MS } from '../../base/limits.js';
-import { turn } from '../../base/slice-queue.js';
 import { untilWon } from '../../base/pauses.js';
+import { turn } from '../../base/slice-queue.js';
 import { within } from '../../base/timeout.js';
 import type { Partner } from '../../engine/history/joint-moves.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';
+import { retryCommit } from '../../engine/history/retry-commit.js';
 import { Transactions } from '../../engine/transaction/run.js';
 import { abandonOnError, Ingest } from '../../engine/write/ingest.js';
 import type { EditQueue } from './queue.js';
 import { failedHere } from './rejections.js';
 import { type Rejection, Replay } from './replay.js';
 import { QueueMovedError, type ServerContext, unlessMoved } from './server-context.js';
-import { retryCommit } from '../../engine/history/retry-commit.js';
 
 /** The result of a replay. */
 export interface ReplayResult {

@@ -3,8 +3,8 @@
 import { until } from '../../base/abort-signal.js';
 import { anything, type OptionsOf, optionsOf } from '../../base/check-options.js';
 import { HedgerowError } from '../../base/errors.js';
-import { kindOf } from '../../base/runtime-type-checks.js';
 import { sleep } from '../../base/pauses.js';
+import { kindOf } from '../../base/runtime-type-checks.js';
 import { afterAwake } from '../../base/timeout.js';
 
 const POKES_OPTIONS = {

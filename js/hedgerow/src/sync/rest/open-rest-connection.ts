@@ -3,8 +3,8 @@
 import { checkStoreName, optionsOf } from '../../base/check-options.js';
 import { stringify } from '../../base/check-value.js';
 import { HedgerowError } from '../../base/errors.js';
-import { isPlain, kindOf } from '../../base/runtime-type-checks.js';
 import { untilWon } from '../../base/pauses.js';
+import { isPlain, kindOf } from '../../base/runtime-type-checks.js';
 import { BranchHead } from '../../engine/history/branch-head.js';
 import { refOfBranch } from '../../engine/history/branch-name.js';
 import { EMPTY_COMMIT } from '../../engine/history/known-segments-and-refs.js';

@@ -7,8 +7,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it, vi } from 'vitest';
-import { turn } from '../../../src/base/slice-queue.js';
 import { pause } from '../../../src/base/pauses.js';
+import { turn } from '../../../src/base/slice-queue.js';
 import { ServerDouble } from '../../support/doubles/mutators-server.js';
 import { kindOf, ofKind } from '../../support/error-kind.js';
 import { type BeginStep, forSeeds, hasAllSeeds } from '../../support/property.js';
