@@ -227,7 +227,7 @@ async function startSizes() {
   const slimWasm = gzippedLength(
     await readFile(join(packageDir('hedgerow'), 'dist', 'slim', 'hedgerow.wasm')),
   );
-  const tableBytes = gzippedLength(table.first + table.after('index-scan.js'));
+  const tableBytes = gzippedLength(table.first + table.after('index-walk.js'));
   const laterBytes = gzippedLength(later) - gzippedLength(write);
   const rows = [
     { name: 'before the first row', bytes: gzippedLength(first), budget: START_BUDGET_BYTES },

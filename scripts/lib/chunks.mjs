@@ -60,7 +60,7 @@ const PARTS = [
   'worker/serve',
 ];
 
-/** The parts that a page loads at its first write, except those of its storage: one file. */
+/** The parts that a page loads at its first write: one file. Its storage has another one. */
 const WRITES = ['engine/write/on-demand-write-bundle', 'engine/history/ref-write'];
 
 /** The numbers of the core. */

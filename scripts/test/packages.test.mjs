@@ -49,6 +49,7 @@ const COMMANDS = {
   'scripts/build.mjs': ['build'],
   'scripts/bench.mjs': ['bench'],
   'e2e/bench/run.mjs': ['bench'],
+  'e2e/bench/first-row/run.mjs': ['bench'],
   'scripts/docs.mjs': ['docs'],
   'scripts/release.mjs': ['release'],
   'scripts/long/matrix.mjs': ['test', 'release'],
@@ -85,7 +86,7 @@ test('the steps of npm test import only packages of its set', () => {
     ...scripts.filter((arg) => /^scripts\/.*\.mjs$/.test(arg)),
     ...filesIn('js/hedgerow/src'),
     ...filesIn('js/hedgerow/test').filter((file) => !file.includes('foreign')),
-    ...filesIn('e2e').filter((file) => !file.startsWith(join('e2e', 'bench', 'page'))),
+    ...filesIn('e2e').filter((file) => !/^e2e.bench.(page|first-row)/.test(file)),
   ].filter((file) => !/\/dist\//.test(file));
   const strays = outside(files, 'test').filter((one) => !NOT_INSTALLED.test(one));
   assert.deepEqual(strays, []);

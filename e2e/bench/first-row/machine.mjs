@@ -1,4 +1,4 @@
-// What a report says of the machine.
+// The description of the machine in a report.
 
 import { cpus, totalmem } from 'node:os';
 

@@ -1,6 +1,6 @@
 // `node e2e/bench/first-row/run.mjs`: the time from a navigation to the first row on the screen, and to the answer of a
 // write that follows. Each contestant has a page of its own, as an app would bundle it, and a database of 100,000 rows.
-// All take turns in each round. A cold visit loads all files anew; a warm one has them in the browser's cache. The slow
+// All take turns in each round. A cold visit loads all files from the server; a warm one has them in the browser's cache. The slow
 // network is made by the server, and the slow processor by Chromium (`--engines` runs others without it).
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -5,8 +5,8 @@ import { HedgerowError, kindOfError } from '../base/errors.js';
 import type { SegmentRequest } from '../storage/segment-store.js';
 import { loadCore } from './load-core.js';
 import type { NeededPart } from './needed-segment-part.js';
-import { loadIndexScans } from './reader/index-scan-code.js';
-import { createReader, type ReaderCore } from './reader/reader.js';
+import { createReader, type ReaderCore } from './reader/core-reader.js';
+import { loadIndexWalks } from './reader/index-walk-code.js';
 import { leave, rebalance } from './shared-cache-budget.js';
 import { type Core, guard } from './trap-guard.js';
 
@@ -45,7 +45,7 @@ export class Engine {
   #trapsInARow = 0;
   #ended: HedgerowError | undefined;
   /** Prepares scans of indexes; returns `undefined` if they can begin. Only a reader must load their code. */
-  prepareIndexScans: () => Promise<void> | undefined = () => undefined;
+  prepareIndexWalks: () => Promise<void> | undefined = () => undefined;
   /** Called at the start of a new instance, which has no state yet. */
   onStart: () => void = () => {};
   /** Bytes for each UTF-16 unit of text to reserve for the next block: see `calls/ingest-calls.ts`. */
@@ -75,7 +75,7 @@ export class Engine {
   /** Starts an engine that only reads, at once. */
   static createReader(cacheBytes?: number): Engine {
     const engine = new Engine(cacheBytes, 0);
-    engine.prepareIndexScans = loadIndexScans;
+    engine.prepareIndexWalks = loadIndexWalks;
     engine.#start(createReader() as unknown as Core);
     engine.ready();
     return engine;

@@ -1,4 +1,4 @@
-/** Turns statuses of the core into errors; `write-errors.ts` has those of writes. */
+/** Turns statuses of reads into errors; `write-errors.ts` has the statuses of writes. */
 import * as Reply from '../base/abi/reply.js';
 import * as Status from '../base/abi/status.js';
 import { describeMalformedChunk } from '../base/chunk-fault-texts.js';

@@ -15,7 +15,7 @@ type Call = (a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) => unkn
 
 /** Wraps exports: an exception becomes a typed error, which goes to `onTrap` and is then thrown. */
 export function guard(core: Core, onTrap: (error: HedgerowError) => void): Core {
-  const guarded =
+  const wrapCall =
     (call: Call): Call =>
     (a, b, c, d, e) => {
       try {
@@ -28,7 +28,7 @@ export function guard(core: Core, onTrap: (error: HedgerowError) => void): Core 
     };
   const calls = Object.entries(core)
     .filter(([, member]) => typeof member === 'function')
-    .map(([name, call]) => [name, guarded(call as Call)]);
+    .map(([name, call]) => [name, wrapCall(call as Call)]);
   return { ...Object.fromEntries(calls), memory: core.memory } as Core;
 }
 

@@ -25,7 +25,7 @@ export function isReadable(
   const { indexes, engine } = head.host;
   const isComplete = indexes.state(head.view, indexes.get(range.index)) === State.complete;
   if (!isComplete) return false;
-  const preparing = engine.prepareIndexScans();
+  const preparing = engine.prepareIndexWalks();
   // The asynchronous read that follows waits for it, and reports its failure.
   preparing?.catch(() => {});
   return preparing === undefined;

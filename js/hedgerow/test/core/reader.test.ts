@@ -94,7 +94,7 @@ async function bothHosts({ segments }: Stored, cacheBytes: number): Promise<[Hos
       }),
   } as SegmentStore;
   const engines = [await startEngine(cacheBytes), Engine.createReader(cacheBytes)];
-  await engines[1]?.prepareIndexScans();
+  await engines[1]?.prepareIndexWalks();
   const [core, reader] = engines.map((engine) => {
     for (const [id, { tableBytes }] of segments) segmentCalls.addTable(engine, id, tableBytes);
     return new Host(engine, stored, 8, indexesOf(INDEXES));

@@ -12,14 +12,14 @@ import { encodeScalar } from './scalar.js';
  * A column of an index: a JSON pointer into the value of a row, such as `/owner`. With `words`, each word of the texts
  * there makes an entry: see `wordsOf`.
  */
-export type IndexColumn = string | { readonly words: string };
+export type ColumnPath = string | { readonly words: string };
 
 const DEFINITION = {
   /**
    * A column, or several for a composite key. It leads to a string, a number or a boolean. One of the columns may be an
    * array of these, or have words: each member makes an entry. The index leaves out rows with anything else there.
    */
-  path: mandatory(anything<IndexColumn | readonly IndexColumn[]>()),
+  path: mandatory(anything<ColumnPath | readonly ColumnPath[]>()),
   /** Only rows whose keys begin with this. */
   prefix: anything<string>(),
   /** Whether the index also lists null: a missing or null member, an empty array, and a text without words. */
@@ -56,7 +56,7 @@ function buildIndexError(name: string, why: string): HedgerowError {
 export function indexOf(name: string, definition: IndexDefinition): Index {
   const given = optionsOf(`the index ${name}`, definition, DEFINITION);
   const { path, prefix = '', nulls = false, below } = given;
-  const all: readonly IndexColumn[] = Array.isArray(path) ? path : [path];
+  const all: readonly ColumnPath[] = Array.isArray(path) ? path : [path];
   if (all.length === 0 || all.length > MAX_COLUMNS) {
     throw buildIndexError(name, `path must be a JSON pointer, or 1 to ${MAX_COLUMNS} of them`);
   }

@@ -4,7 +4,7 @@ import * as Size from '../../base/abi/size.js';
 const REPLY_BYTES = 8 * Size.replyWords;
 
 /** Rounds up, so that numbers of 64 bits may follow. */
-const aligned = (bytes: number) => Math.ceil(bytes / 8) * 8;
+const roundUp = (bytes: number) => Math.ceil(bytes / 8) * 8;
 
 /** The memory of a reader. */
 export class Arena {
@@ -17,20 +17,20 @@ export class Arena {
   #reserve(end: number): void {
     const { buffer } = this.memory;
     if (end <= buffer.byteLength) return;
-    const grown = new ArrayBuffer(aligned(Math.max(end, 2 * buffer.byteLength)));
+    const grown = new ArrayBuffer(roundUp(Math.max(end, 2 * buffer.byteLength)));
     new Uint8Array(grown).set(new Uint8Array(buffer));
     this.memory.buffer = grown;
   }
 
   /** Returns the address of a scratch buffer of this length. */
   scratch(length: number): number {
-    this.#scratchLength = Math.max(this.#scratchLength, aligned(length));
+    this.#scratchLength = Math.max(this.#scratchLength, roundUp(length));
     this.#reserve(REPLY_BYTES + this.#scratchLength);
     return REPLY_BYTES;
   }
 
   /** The first bytes of the scratch buffer. */
-  passed(length: number): Uint8Array {
+  readScratch(length: number): Uint8Array {
     return new Uint8Array(this.memory.buffer, REPLY_BYTES, length);
   }
 
@@ -53,7 +53,7 @@ export class Arena {
     let at = REPLY_BYTES + this.#scratchLength;
     const addresses = lists.map(({ byteLength }) => {
       const address = at;
-      at += aligned(byteLength);
+      at += roundUp(byteLength);
       return address;
     });
     this.#reserve(at);

@@ -16,7 +16,7 @@ export function readU64(bytes: Uint8Array, at: number): number {
 }
 
 /** Compares the bytes `from` to `to` with all bytes of `other`: negative if they come first, 0 if they are the same. */
-export function compareBytes(
+export function compareByteRange(
   bytes: Uint8Array,
   from: number,
   to: number,

@@ -7,7 +7,7 @@
  */
 import { readU32 } from './bytes-view.js';
 import type { Segment } from './segment.js';
-import type { Table } from './table.js';
+import type { ChunkTable } from './table.js';
 
 /** A copy of a chunk. */
 export interface Copy {
@@ -66,6 +66,6 @@ export class Catalogue {
 }
 
 /** Yields the first 32 bits of each hash in a table. */
-function* startsOf(table: Table): Generator<number, void, void> {
+function* startsOf(table: ChunkTable): Generator<number, void, void> {
   for (let index = 0; index < table.count; index++) yield table.hashStart(index);
 }

@@ -1,5 +1,5 @@
 /**
- * The chunks that a reader knows, and those of them in memory. A chunk is checked against its hash, and by its kind,
+ * The chunks that a reader knows, and their bytes in memory. A chunk is checked against its hash, and by its kind,
  * when it is first read: `crate/trees/src/cache/reads.rs` does the same in the core.
  */
 import * as ChunkKind from '../../base/abi/chunk-kind.js';
@@ -13,10 +13,10 @@ import { SEGMENT_BYTES } from '../../base/segment-table.js';
 import { hasHash } from './blake3.js';
 import { readU32 } from './bytes-view.js';
 import { Catalogue, type Copy } from './catalogue.js';
-import { checked, Fault, MalformedBytes, Need, type Want } from './fault.js';
-import { checkChild, checkNode, hashAt, type Node, totalOf } from './node.js';
+import { checkChunk, Fault, MalformedBytes, Need, type Want } from './fault.js';
+import { checkChild, checkNode, childHash, type Node, totalOf } from './node.js';
 import { Segment } from './segment.js';
-import { Table } from './table.js';
+import { ChunkTable } from './table.js';
 
 /** A tree: the hash of its top node, and the number of its entries. */
 export interface Tree {
@@ -51,7 +51,7 @@ function checkForm(bytes: Uint8Array): void {
     throw new MalformedBytes(Field.kind, 0, ChunkSize.maxLevel, kind);
 }
 
-/** The chunks that a reader knows, and those of them in memory. */
+/** The chunks that a reader knows, and their bytes in memory. */
 export class ChunkCache {
   readonly #catalogue = new Catalogue();
   /** The cost of a request to storage, in bytes that are read in the same time. */
@@ -64,7 +64,7 @@ export class ChunkCache {
 
   /** Adds a stored segment by its table. Ignores a known segment. Throws `MalformedBytes`. */
   addTable(id: number, tableBytes: Uint8Array): void {
-    const table = new Table(tableBytes);
+    const table = new ChunkTable(tableBytes);
     if (!this.#catalogue.segments.has(id)) this.#catalogue.add(new Segment(id, table));
   }
 
@@ -114,7 +114,7 @@ export class ChunkCache {
   }
 
   /**
-   * Returns a chunk of any kind, checked: a copy in memory that is not damaged. Throws `Need` for another copy, the last
+   * Returns a chunk of any kind, checkChunk: a copy in memory that is not damaged. Throws `Need` for another copy, the last
    * one that was found damaged or is at a remote; or a `Fault`.
    */
   any(hash: Uint8Array): Uint8Array {
@@ -166,7 +166,7 @@ export class ChunkCache {
         got: 0,
       });
     }
-    checked(hash, () => checkForm(bytes));
+    checkChunk(hash, () => checkForm(bytes));
     segment.checked.add(index);
     return true;
   }
@@ -182,21 +182,21 @@ export class ChunkCache {
     );
   }
 
-  /** Returns a chunk of this kind, checked. Throws `Need`, or a `Fault`. */
+  /** Returns a chunk of this kind, checkChunk. Throws `Need`, or a `Fault`. */
   chunk(hash: Uint8Array, kind: number): Uint8Array {
     const bytes = this.any(hash);
     if (bytes[0] !== kind) throw wrongKind(hash, kind, bytes);
     return bytes;
   }
 
-  /** Returns a node, checked. Throws `Need`, or a `Fault`. */
+  /** Returns a node, checkChunk. Throws `Need`, or a `Fault`. */
   node(hash: Uint8Array): Node {
     const bytes = this.any(hash);
     if ((bytes[0] as number) > ChunkSize.maxLevel) throw wrongKind(hash, 0, bytes);
     return bytes;
   }
 
-  /** Returns the top node of a tree, which must not be empty, checked against its count. */
+  /** Returns the top node of a tree, which must not be empty, checkChunk against its count. */
   top({ root, count }: Tree): Node {
     const node = this.node(root);
     const total = totalOf(node);
@@ -205,11 +205,11 @@ export class ChunkCache {
     throw new Fault(Status.corruptChunk, root, malformed);
   }
 
-  /** Returns the child at `index` of an internal node, checked against the node. */
+  /** Returns the child at `index` of an internal node, checkChunk against the node. */
   child(parent: Node, index: number): Node {
-    const hash = hashAt(parent, index);
+    const hash = childHash(parent, index);
     const node = this.node(hash);
-    checked(hash, () => checkChild(node, parent, index));
+    checkChunk(hash, () => checkChild(node, parent, index));
     return node;
   }
 

@@ -9,7 +9,7 @@ import type { Tree } from './chunk-cache.js';
 import { MalformedBytes } from './fault.js';
 
 /** The tree of rows. */
-export const ROWS = 'r';
+export const ROW_TREE = 'r';
 /** The first letter of the name of a complete index, of a partial one, and of a sum tree. */
 export const INDEX = 'i';
 export const PARTIAL_INDEX = 'j';
@@ -22,16 +22,16 @@ const NO_BYTES = new Uint8Array();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** A tree of a commit. */
-export interface NamedTree extends Tree {
+export interface CommitTree extends Tree {
   /** Of a partial index: the key of the last row that it covers. Of a sum tree: its root, and its definition. */
   readonly reach: Uint8Array;
 }
 
 /** The tree without entries. */
-export const EMPTY_TREE: NamedTree = { root: new Uint8Array(32), count: 0, reach: NO_BYTES };
+export const EMPTY_TREE: CommitTree = { root: new Uint8Array(32), count: 0, reach: NO_BYTES };
 
 /** Reads the trees of a commit by their names. Throws `MalformedBytes`. */
-export function readCommit(bytes: Uint8Array): Map<string, NamedTree> {
+export function readCommit(bytes: Uint8Array): Map<string, CommitTree> {
   const { length } = bytes;
   const short = (at: number, need: number) => new MalformedBytes(Field.length, at, need, length);
   let at: number = ChunkSize.headerBytes;
@@ -50,7 +50,7 @@ export function readCommit(bytes: Uint8Array): Map<string, NamedTree> {
   const count = readU16(take(2), 0);
   if (count === 0 || count > MAX_TREES) throw new MalformedBytes(Field.count, 2, MAX_TREES, count);
   if (length > SEGMENT_BYTES) throw new MalformedBytes(Field.length, 0, SEGMENT_BYTES, length);
-  const trees = new Map<string, NamedTree>();
+  const trees = new Map<string, CommitTree>();
   let [last, hasBound] = ['', false];
   for (let tree = 0; tree < count; tree++) {
     const start = at;
@@ -84,7 +84,7 @@ export function readCommit(bytes: Uint8Array): Map<string, NamedTree> {
     trees.set(name, { root, count: entries, reach });
   }
   if (at !== length) throw short(at, at);
-  if (hasBound && !trees.get(ROWS)?.count)
+  if (hasBound && !trees.get(ROW_TREE)?.count)
     throw new MalformedBytes(Field.count, ChunkSize.headerBytes, 0, count);
   return trees;
 }

@@ -1,14 +1,14 @@
 /** Walks the leaves of a tree that hold a range of keys, in either direction: `crate/trees/src/tree/cursor.rs`. */
 import * as Field from '../../base/abi/field.js';
 import * as Status from '../../base/abi/status.js';
-import { compareBytes } from './bytes-view.js';
+import { compareByteRange } from './bytes-view.js';
 import type { ChunkCache, Tree } from './chunk-cache.js';
 import { Fault, type Want } from './fault.js';
-import type { ByteRange } from './key-range.js';
-import { countBefore, hashAt, keyAt, lengthOf, levelOf, type Node, route } from './node.js';
+import type { KeyBounds } from './key-range.js';
+import { childHash, countBefore, lengthOf, levelOf, memberKey, type Node, route } from './node.js';
 
 /** The part of a leaf that is in the range and not read yet. */
-export interface Run {
+export interface LeafRun {
   readonly leaf: Node;
   /** The first entry of the part, and the one after its last. */
   from: number;
@@ -25,16 +25,16 @@ interface Frame {
 export class Cursor {
   readonly #cache: ChunkCache;
   #root: Tree | undefined;
-  readonly #range: ByteRange;
+  readonly #range: KeyBounds;
   readonly #reverse: boolean;
   readonly #stack: Frame[] = [];
-  #run: Run | undefined;
+  #run: LeafRun | undefined;
   /** The last key of the previous leaf (in reverse, its first). The next leaf must be beyond it. */
   #edge: Uint8Array | undefined;
   /** The number of entries that are still to be skipped. */
   #skip: number;
 
-  constructor(cache: ChunkCache, tree: Tree, range: ByteRange, reverse: boolean, skip: number) {
+  constructor(cache: ChunkCache, tree: Tree, range: KeyBounds, reverse: boolean, skip: number) {
     this.#cache = cache;
     this.#root = tree.count > 0 ? tree : undefined;
     this.#range = range;
@@ -43,7 +43,7 @@ export class Cursor {
   }
 
   /** Returns the next part to read; `undefined` at the end. Throws `Need`, or a `Fault`. */
-  run(): Run | undefined {
+  run(): LeafRun | undefined {
     for (;;) {
       if (this.#run !== undefined && this.#run.from < this.#run.to) return this.#run;
       this.#run = undefined;
@@ -61,7 +61,7 @@ export class Cursor {
         continue;
       }
       const child = this.#cache.child(frame.node, index);
-      if (levelOf(child) === 0) this.#checkOrder(hashAt(frame.node, index), child);
+      if (levelOf(child) === 0) this.#checkOrder(childHash(frame.node, index), child);
       frame.next = this.#reverse ? index : index + 1;
       this.#enter(child);
     }
@@ -91,10 +91,10 @@ export class Cursor {
 
   /** Checks the order of keys across leaves, which a parent alone cannot show. */
   #checkOrder(hash: Uint8Array, leaf: Node): void {
-    const [first, last] = [keyAt(leaf, 0), keyAt(leaf, lengthOf(leaf) - 1)];
+    const [first, last] = [memberKey(leaf, 0), memberKey(leaf, lengthOf(leaf) - 1)];
     const [near, far] = this.#reverse ? [last, first] : [first, last];
     if (this.#edge !== undefined) {
-      const order = compareBytes(near, 0, near.length, this.#edge);
+      const order = compareByteRange(near, 0, near.length, this.#edge);
       if (this.#reverse ? order >= 0 : order <= 0) {
         const malformed = { field: Field.keyOrder, offset: 0, expected: 0, got: 0 };
         throw new Fault(Status.corruptChunk, hash, malformed);
@@ -147,7 +147,7 @@ export class Cursor {
     for (let left = most; left > 0; left--) {
       const index = this.#nextChild(ahead);
       if (index === undefined) return;
-      yield hashAt(ahead.node, index);
+      yield childHash(ahead.node, index);
       ahead.next = this.#reverse ? index : index + 1;
     }
   }

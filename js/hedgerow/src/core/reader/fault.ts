@@ -2,7 +2,7 @@
 import * as Status from '../../base/abi/status.js';
 
 /**
- * What a read needs from storage, as `Status.need` says: the id of a segment, and where the wanted part begins and
+ * A part that a read needs from storage, as `Status.need` says: the id of a segment, and where the part begins and
  * ends; 0 and 0 for the whole. The end of a part at a remote is negative.
  */
 export type Want = readonly [segment: number, from: number, to: number];
@@ -17,7 +17,7 @@ export class Need {
 }
 
 /** The malformed part of a chunk or a table. */
-export interface Malformed {
+export interface MalformedPart {
   /** A number of `Field`; -1 for a chunk that does not have its hash. */
   readonly field: number;
   /** Bytes from the start of the chunk or table. */
@@ -26,15 +26,15 @@ export interface Malformed {
   readonly got: number;
 }
 
-const WRONG_HASH: Malformed = { field: -1, offset: 0, expected: 0, got: 0 };
+const WRONG_HASH: MalformedPart = { field: -1, offset: 0, expected: 0, got: 0 };
 
 /** Thrown for a chunk that is missing, damaged, or of a newer version. */
 export class Fault {
   readonly status: number;
   readonly hash: Uint8Array;
-  readonly malformed: Malformed;
+  readonly malformed: MalformedPart;
 
-  constructor(status: number, hash: Uint8Array, malformed: Malformed = WRONG_HASH) {
+  constructor(status: number, hash: Uint8Array, malformed: MalformedPart = WRONG_HASH) {
     this.status = status;
     this.hash = hash;
     this.malformed = malformed;
@@ -43,7 +43,7 @@ export class Fault {
 
 /** Thrown by checks of bytes, which do not know their hash. */
 export class MalformedBytes {
-  readonly malformed: Malformed;
+  readonly malformed: MalformedPart;
 
   constructor(field: number, offset: number, expected: number, got: number) {
     this.malformed = { field, offset, expected, got };
@@ -51,7 +51,7 @@ export class MalformedBytes {
 }
 
 /** Runs a check of the chunk with this hash. Throws a `Fault` if the check fails. */
-export function checked<T>(hash: Uint8Array, check: () => T): T {
+export function checkChunk<T>(hash: Uint8Array, check: () => T): T {
   try {
     return check();
   } catch (cause) {

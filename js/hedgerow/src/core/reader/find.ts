@@ -1,10 +1,10 @@
 /** Finds keys: one whose path is in memory, many in their order, or how many come before one. */
 import * as Status from '../../base/abi/status.js';
 import type { Budget } from './budget.js';
-import { compareBytes } from './bytes-view.js';
+import { compareByteRange } from './bytes-view.js';
 import { type ChunkCache, type Tree, wantsOf } from './chunk-cache.js';
 import { Need, type Want } from './fault.js';
-import { ByteRange } from './key-range.js';
+import { KeyBounds } from './key-range.js';
 import { countBefore, lengthOf, levelOf, type Node, route, search } from './node.js';
 import type { Operation } from './operation.js';
 import type { Output } from './output.js';
@@ -35,7 +35,7 @@ function leafOf(
 }
 
 /** Returns the entry of a key; `undefined` if it is absent. Throws `Need`, or a `Fault`. */
-export function entryOf(cache: ChunkCache, tree: Tree, key: Uint8Array): EntryAt | undefined {
+export function findEntry(cache: ChunkCache, tree: Tree, key: Uint8Array): EntryAt | undefined {
   const leaf = leafOf(cache, tree, key);
   const index = leaf === undefined ? -1 : search(leaf, key);
   return leaf === undefined || index < 0 ? undefined : { leaf, index };
@@ -56,13 +56,13 @@ function rank(cache: ChunkCache, tree: Tree, key: Uint8Array, passes: boolean): 
 export class Count implements Operation {
   readonly #cache: ChunkCache;
   readonly #tree: Tree;
-  readonly #range: ByteRange;
+  readonly #range: KeyBounds;
   rows = 0;
 
   constructor(cache: ChunkCache, tree: Tree, flags: number, rangeBytes: Uint8Array) {
     this.#cache = cache;
     this.#tree = tree;
-    this.#range = new ByteRange(flags, rangeBytes);
+    this.#range = new KeyBounds(flags, rangeBytes);
   }
 
   step(): number {
@@ -80,7 +80,7 @@ export class Count implements Operation {
   }
 }
 
-/** Finds many keys. The output has the values of those that exist, in the order of their keys. */
+/** Finds many keys. The output has the values of existing keys, in the order of the keys. */
 export class Find implements Operation {
   readonly #cache: ChunkCache;
   readonly #tree: Tree;
@@ -95,7 +95,7 @@ export class Find implements Operation {
     this.#tree = tree;
     this.#keys = keys
       .map((key, position) => [key, position] as const)
-      .sort(([a], [b]) => compareBytes(a, 0, a.length, b));
+      .sort(([a], [b]) => compareByteRange(a, 0, a.length, b));
   }
 
   step(budget: Budget, out: Output): number {
@@ -106,7 +106,7 @@ export class Find implements Operation {
       if (budget.isSpent) return Status.yield;
       const [key, position] = wanted;
       const before = out.length;
-      const entry = this.#entryOf(key);
+      const entry = this.#findEntry(key);
       this.#next += 1;
       if (entry !== undefined) {
         this.positions.push(position);
@@ -116,9 +116,9 @@ export class Find implements Operation {
     }
   }
 
-  #entryOf(key: Uint8Array): EntryAt | undefined {
+  #findEntry(key: Uint8Array): EntryAt | undefined {
     try {
-      return entryOf(this.#cache, this.#tree, key);
+      return findEntry(this.#cache, this.#tree, key);
     } catch (cause) {
       if (!(cause instanceof Need)) throw cause;
       throw this.#cache.needAlso(cause, this.#wantsAhead());

@@ -1,27 +1,31 @@
 /** A range of keys, as `base/range.ts` encodes it. */
 import * as ReadFlag from '../../base/abi/read-flag.js';
-import { compareBytes, readU32 } from './bytes-view.js';
+import { compareByteRange, readU32 } from './bytes-view.js';
 import { compareKeyAt, lengthOf, type Node, search } from './node.js';
 
 /** An end of a range. */
-interface Bound {
+interface KeyBound {
   readonly key: Uint8Array;
   /** Whether the range includes the key. */
   readonly isIn: boolean;
 }
 
-const compare = (a: Uint8Array, b: Uint8Array) => compareBytes(a, 0, a.length, b);
+const compare = (a: Uint8Array, b: Uint8Array) => compareByteRange(a, 0, a.length, b);
 
 /** Returns the bound that leaves fewer keys; `sign` is 1 for lower bounds, -1 for upper ones. */
-function tighter(a: Bound | undefined, b: Bound | undefined, sign: number): Bound | undefined {
+function tighter(
+  a: KeyBound | undefined,
+  b: KeyBound | undefined,
+  sign: number,
+): KeyBound | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   const order = sign * compare(a.key, b.key);
   if (order === 0) return a.isIn ? b : a;
   return order > 0 ? a : b;
 }
 
-/** Returns the first key after all keys with a prefix; `undefined` if there is none. */
-function afterPrefix(prefix: Uint8Array): Bound | undefined {
+/** Returns the first key after all keys with a prefix; `undefined` if no key does. */
+function afterPrefix(prefix: Uint8Array): KeyBound | undefined {
   let { length } = prefix;
   while (length > 0 && prefix[length - 1] === 0xff) length -= 1;
   if (length === 0) return undefined;
@@ -31,9 +35,9 @@ function afterPrefix(prefix: Uint8Array): Bound | undefined {
 }
 
 /** A range of keys, in the order of their bytes. */
-export class ByteRange {
-  readonly lower: Bound | undefined;
-  readonly upper: Bound | undefined;
+export class KeyBounds {
+  readonly lower: KeyBound | undefined;
+  readonly upper: KeyBound | undefined;
 
   /** Reads the parts of a range that `flags` names; each is a length of 32 bits, and its bytes. */
   constructor(flags: number, bytes: Uint8Array) {
@@ -46,12 +50,12 @@ export class ByteRange {
       return bytes.slice(start, at);
     };
     const prefix = next(ReadFlag.prefix);
-    const bound = (open: number, closed: number): Bound | undefined => {
+    const readBound = (open: number, closed: number): KeyBound | undefined => {
       const key = next(open) ?? next(closed);
       return key && { key, isIn: (flags & open) === 0 };
     };
-    const lower = bound(ReadFlag.gt, ReadFlag.gte);
-    const upper = bound(ReadFlag.lt, ReadFlag.lte);
+    const lower = readBound(ReadFlag.gt, ReadFlag.gte);
+    const upper = readBound(ReadFlag.lt, ReadFlag.lte);
     this.lower = tighter(prefix && { key: prefix, isIn: true }, lower, 1);
     this.upper = tighter(prefix && afterPrefix(prefix), upper, -1);
   }
@@ -69,7 +73,7 @@ export class ByteRange {
 
   /** Returns the first entry of a leaf in the range, and the one after the last. */
   within(leaf: Node): [from: number, to: number] {
-    const at = (from: number, { key }: Bound, passes: boolean): number => {
+    const at = (from: number, { key }: KeyBound, passes: boolean): number => {
       const found = search(leaf, key, from);
       return found < 0 ? ~found : found + (passes ? 1 : 0);
     };

@@ -5,7 +5,7 @@
 import * as ChunkSize from '../../base/abi/chunk-size.js';
 import * as Field from '../../base/abi/field.js';
 import { MAX_KEY_BYTES, MAX_VALUE_BYTES } from '../../base/limits.js';
-import { compareBytes, countUtf8, readU16, readU32, readU64 } from './bytes-view.js';
+import { compareByteRange, countUtf8, readU16, readU32, readU64 } from './bytes-view.js';
 import { MalformedBytes } from './fault.js';
 
 const HEADER = ChunkSize.nodeHeaderBytes;
@@ -52,13 +52,13 @@ function keyEnd(node: Node, index: number): number {
 }
 
 /** Returns the key of an entry, or the last key of a child. */
-export function keyAt(node: Node, index: number): Uint8Array {
+export function memberKey(node: Node, index: number): Uint8Array {
   return node.subarray(keyStart(node, index), keyEnd(node, index));
 }
 
 /** Compares the key at `index` with another. */
 export function compareKeyAt(node: Node, index: number, key: Uint8Array): number {
-  return compareBytes(node, keyStart(node, index), keyEnd(node, index), key);
+  return compareByteRange(node, keyStart(node, index), keyEnd(node, index), key);
 }
 
 /** Returns the tag of the value of an entry of a leaf. */
@@ -67,12 +67,12 @@ export function tagAt(leaf: Node, index: number): number {
 }
 
 /** Returns the value of an entry of a leaf, or the reference to it. */
-export function valueAt(leaf: Node, index: number): Uint8Array {
+export function entryValue(leaf: Node, index: number): Uint8Array {
   return leaf.subarray(keyEnd(leaf, index), memberStart(leaf, index + 1));
 }
 
 /** Returns the hash of a child of an internal node. */
-export function hashAt(node: Node, index: number): Uint8Array {
+export function childHash(node: Node, index: number): Uint8Array {
   const at = HEADER + 10 * lengthOf(node) + HASH * index;
   return node.subarray(at, at + HASH);
 }
@@ -105,7 +105,7 @@ export function search(node: Node, key: Uint8Array, from = 0): number {
   return ~low;
 }
 
-/** Returns the index of the first key that is not below `key`; the number of keys if there is none. */
+/** Returns the index of the first key that is not below `key`; the number of keys if all are below it. */
 export function route(node: Node, key: Uint8Array): number {
   const found = search(node, key);
   return found < 0 ? ~found : found;
@@ -157,7 +157,7 @@ export function checkNode(node: Uint8Array): void {
       }
     }
     checkKeyAt(node, index, isLeaf ? start + end : table);
-    if (isLeaf) checkValue(tagAt(node, index), valueAt(node, index), keyEnd(node, index));
+    if (isLeaf) checkValue(tagAt(node, index), entryValue(node, index), keyEnd(node, index));
     end = next;
   }
   if (start + end !== length)
@@ -172,7 +172,7 @@ function checkKeyAt(node: Node, index: number, lengthAt: number): void {
     throw new MalformedBytes(Field.keyLength, lengthAt, MAX_KEY_BYTES, length);
   const valid = countUtf8(node, start, end);
   if (valid < length) throw new MalformedBytes(Field.keyText, start + valid, length, valid);
-  if (index > 0 && compareKeyAt(node, index, keyAt(node, index - 1)) <= 0)
+  if (index > 0 && compareKeyAt(node, index, memberKey(node, index - 1)) <= 0)
     throw new MalformedBytes(Field.keyOrder, start, 0, length);
 }
 
@@ -185,9 +185,9 @@ export function checkChild(node: Node, parent: Node, index: number): void {
     countBefore(parent, index + 1) - countBefore(parent, index),
   ];
   if (total !== expected) throw new MalformedBytes(Field.childCount, 2, expected, total);
-  const [last, lastKey] = [keyAt(node, lengthOf(node) - 1), keyAt(parent, index)];
+  const [last, lastKey] = [memberKey(node, lengthOf(node) - 1), memberKey(parent, index)];
   if (compareKeyAt(parent, index, last) !== 0)
     throw new MalformedBytes(Field.childKey, 0, lastKey.length, last.length);
-  if (index > 0 && compareKeyAt(node, 0, keyAt(parent, index - 1)) <= 0)
+  if (index > 0 && compareKeyAt(node, 0, memberKey(parent, index - 1)) <= 0)
     throw new MalformedBytes(Field.keyOrder, 0, 0, 0);
 }

@@ -1,12 +1,12 @@
 /** A known segment: its table, and the chunks of it that are in memory. */
 import { chunkFrom } from '../../base/unpack-chunk.js';
 import type { Want } from './fault.js';
-import type { Table } from './table.js';
+import type { ChunkTable } from './table.js';
 
 /** A known segment. */
 export class Segment {
   readonly id: number;
-  readonly table: Table;
+  readonly table: ChunkTable;
   /** The bytes of the whole, while they are in memory. */
   #whole: Uint8Array | undefined;
   /** Chunks in memory by their index, unpacked. */
@@ -20,7 +20,7 @@ export class Segment {
   /** Bytes in memory, packed and unpacked. */
   size = 0;
 
-  constructor(id: number, table: Table) {
+  constructor(id: number, table: ChunkTable) {
     this.id = id;
     this.table = table;
   }

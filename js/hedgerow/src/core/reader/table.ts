@@ -16,7 +16,7 @@ import { MalformedBytes } from './fault.js';
 const ALL_STREAMS = 7;
 
 /** The table of a segment. */
-export class Table {
+export class ChunkTable {
   readonly #bytes: Uint8Array;
   /** The number of chunks, at least 1. */
   readonly count: number;
@@ -91,7 +91,7 @@ export class Table {
     return hash.every((byte, offset) => byte === this.#bytes[at + offset]);
   }
 
-  /** Returns the chunk that begins at `start`; -1 if there is none. */
+  /** Returns the chunk that begins at `start`; -1 if no chunk does. */
   chunkAt(start: number): number {
     let [low, high] = [0, this.count];
     while (low < high) {

@@ -7,7 +7,7 @@ import type { Budget } from './budget.js';
 import { readU32 } from './bytes-view.js';
 import type { ChunkCache } from './chunk-cache.js';
 import { Fault, Need } from './fault.js';
-import { BYTES, type Node, OUT_OF_LINE, tagAt, valueAt } from './node.js';
+import { BYTES, entryValue, type Node, OUT_OF_LINE, tagAt } from './node.js';
 import type { ByteList, Output } from './output.js';
 
 const HEADER = ChunkSize.headerBytes;
@@ -72,7 +72,7 @@ export class ValueWriter {
   write(leaf: Node, index: number, out: Output): void {
     const tag = tagAt(leaf, index);
     const isBytes = (tag & BYTES) !== 0;
-    const value = valueAt(leaf, index);
+    const value = entryValue(leaf, index);
     const to = out.beginValue(isBytes);
     if ((tag & OUT_OF_LINE) !== 0) {
       this.#reading = { reader: new PieceReader(value), isBytes, to };

@@ -58,7 +58,7 @@ export async function holdWith(
     let isReady = false;
     try {
       const isComplete = head.host.indexes.state(head.view, indexes.get(name)) === State.complete;
-      if (isComplete) await head.host.engine.prepareIndexScans();
+      if (isComplete) await head.host.engine.prepareIndexWalks();
       isReady = isComplete;
       if (isReady) return held;
     } finally {

@@ -1,4 +1,4 @@
-/** What a write needs to know of its source in the turn of the call, before the code that reads it is loaded. */
+/** The kinds of sources. A write asks for the kind in the turn of its call, before the code that reads it is loaded. */
 import { HedgerowError } from '../../base/errors.js';
 import { isBuffer } from '../../base/is-byte-array.js';
 import { isList, isPlain, isRevoked } from '../../base/runtime-type-checks.js';

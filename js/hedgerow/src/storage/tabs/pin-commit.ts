@@ -1,5 +1,5 @@
 import type { Locks } from '../../base/locks.js';
-import { Announcement, type Hold, NOTHING, pinOf, prefixOf } from './pins.js';
+import { Announcement, type Hold, NO_LOCK, pinOf, prefixOf } from './pins.js';
 
 /** Pins a commit of a store that is not open here. */
 export async function pinCommit(
@@ -7,7 +7,7 @@ export async function pinCommit(
   storeName: string,
   commitBytes: Uint8Array,
 ): Promise<Hold> {
-  if (locks === undefined) return NOTHING;
+  if (locks === undefined) return NO_LOCK;
   const own = new Announcement(locks, prefixOf(storeName) + pinOf(commitBytes), () => {});
   await own.granted;
   return { release: () => own.end() };

@@ -22,7 +22,7 @@ interface Use {
 }
 
 /** The hold of a commit that needs no lock. */
-export const NOTHING: AnnouncedHold = { isSeen: true, release: () => {} };
+export const NO_LOCK: AnnouncedHold = { isSeen: true, release: () => {} };
 
 /** Returns the prefix of the names of a store's locks. The name must have passed `checkStoreName`. */
 export function prefixOf(storeName: string): string {
@@ -155,7 +155,7 @@ export class Pins {
 
   /** Pins a commit, if this handle must announce what it uses. Parts of the commit may be deleted already. */
   async pin(commitBytes: Uint8Array): Promise<AnnouncedHold> {
-    return this.mustTell ? this.#announce(pinOf(commitBytes)) : NOTHING;
+    return this.mustTell ? this.#announce(pinOf(commitBytes)) : NO_LOCK;
   }
 
   /** Records in this turn that a commit is used here; resolves once other tabs can see the pin, if they must. */
@@ -201,7 +201,7 @@ export class Pins {
 
   async #announce(what: string): Promise<AnnouncedHold> {
     const locks = this.locks;
-    if (locks === undefined) return NOTHING;
+    if (locks === undefined) return NO_LOCK;
     const name = this.prefix + what;
     // A lock that was refused, or taken away, is requested again at its next use.
     const forget = () => {

@@ -12,7 +12,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { freezeShared } from '../../base/freeze-shared.js';
 import { checkKey } from '../../base/key.js';
 import { isPlain, kindOf, memberOf } from '../../base/runtime-type-checks.js';
-import type { IndexColumn, IndexDefinition } from '../../core/indexes/definition.js';
+import type { ColumnPath, IndexDefinition } from '../../core/indexes/definition.js';
 import { indexesOf } from '../../core/indexes/index-set.js';
 import { pointerOf, pointerTo, wordsIn } from './column-json-pointer.js';
 import { namedError, throwTableError } from './errors.js';
@@ -36,7 +36,7 @@ export interface TableIndex {
   /** Names of members, or JSON pointers, as conditions have them; for columns of words, their `wordsIn`. */
   readonly columns: readonly string[];
   /** Its columns in the store. */
-  readonly paths: readonly IndexColumn[];
+  readonly paths: readonly ColumnPath[];
   /** Whether it has rows that lack a column. */
   readonly nulls: boolean;
   /** Whether it lists rows of lower versions where it will list them after the migration. */

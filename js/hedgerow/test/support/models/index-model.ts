@@ -1,6 +1,6 @@
 /** The expected entries of an index, computed without encoding keys. */
 
-import type { IndexColumn, IndexDefinition } from '../../../src/core/indexes/definition.js';
+import type { ColumnPath, IndexDefinition } from '../../../src/core/indexes/definition.js';
 import type { EntryPosition, SecondaryKey } from '../../../src/core/indexes/index-range.js';
 import type { Scalar } from '../../../src/core/indexes/scalar.js';
 import type { IndexScanOptions } from '../../../src/engine/read/scan-options.js';
@@ -38,8 +38,8 @@ function compareScalars(a: Scalar, b: Scalar): number {
 const listOf = (key: SecondaryKey) => (Array.isArray(key) ? key : [key]) as readonly Scalar[];
 
 /** Returns the columns of a definition. */
-export const columnsOf = ({ path }: IndexDefinition): readonly IndexColumn[] =>
-  (Array.isArray(path) ? path : [path]) as readonly IndexColumn[];
+export const columnsOf = ({ path }: IndexDefinition): readonly ColumnPath[] =>
+  (Array.isArray(path) ? path : [path]) as readonly ColumnPath[];
 
 /** Separators between words: all characters but letters, digits and marks, by the ranges of `docs/api.md`. */
 const SEPARATORS =

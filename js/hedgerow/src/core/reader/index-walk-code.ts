@@ -1,17 +1,17 @@
 /** The code of scans of indexes, which a page loads when it first reads one before the core has started. */
 import { part } from '../../base/dynamic-import.js';
 
-type Code = typeof import('./index-scan.js');
+type Code = typeof import('./index-walk.js');
 
 let code: Code | undefined;
 
 /** Returns the code, if it is loaded. */
-export const indexScanCode = (): Code | undefined => code;
+export const indexWalkCode = (): Code | undefined => code;
 
 /** Loads the code; returns `undefined` if it is loaded. */
-export function loadIndexScans(): Promise<void> | undefined {
+export function loadIndexWalks(): Promise<void> | undefined {
   if (code !== undefined) return undefined;
   return part(async () => {
-    code = await import('./index-scan.js');
+    code = await import('./index-walk.js');
   });
 }

@@ -12,28 +12,28 @@ import { Arena } from './arena.js';
 import { Budget } from './budget.js';
 import { ChunkCache } from './chunk-cache.js';
 import {
+  type CommitTree,
   EMPTY_TREE,
   INDEX,
-  type NamedTree,
   PARTIAL_INDEX,
-  ROWS,
+  ROW_TREE,
   readCommit,
   SUMS,
 } from './commit.js';
-import { checked, Fault, MalformedBytes, Need, type Want } from './fault.js';
-import { Count, entryOf, Find } from './find.js';
-import { indexScanCode } from './index-scan-code.js';
-import { BYTES, OUT_OF_LINE, tagAt, valueAt } from './node.js';
+import { checkChunk, Fault, MalformedBytes, Need, type Want } from './fault.js';
+import { Count, Find, findEntry } from './find.js';
+import { indexWalkCode } from './index-walk-code.js';
+import { BYTES, entryValue, OUT_OF_LINE, tagAt } from './node.js';
 import type { Operation } from './operation.js';
 import { Output } from './output.js';
-import { Scan } from './scan.js';
+import { RangeWalk } from './range-walk.js';
 import { Slots } from './slots.js';
 
 /** An open commit: its trees by name. */
-type View = ReadonlyMap<string, NamedTree>;
+type View = ReadonlyMap<string, CommitTree>;
 
 /** A read, and its output so far. */
-interface Running {
+interface RunningRead {
   readonly operation: Operation;
   out: Output;
 }
@@ -54,8 +54,8 @@ class Reader {
   readonly arena = new Arena();
   readonly cache = new ChunkCache();
   readonly views = new Slots<View>();
-  readonly operations = new Slots<Running>();
-  /** Its value is 1 after memory was missing, as that of the core. */
+  readonly operations = new Slots<RunningRead>();
+  /** Its value is 1 after memory was missing, as in the core. */
   readonly outOfMemory = { value: 0 };
   /** The definitions of indexes. Calls name them by their number, from 1. */
   #indexes: string[] = [];
@@ -82,17 +82,17 @@ class Reader {
     return Status.need;
   }
 
-  #treeOf(view: number, name: string): NamedTree {
+  #treeOf(view: number, name: string): CommitTree {
     return this.views.get(view)?.get(name) ?? EMPTY_TREE;
   }
 
   /** Returns the tree of an index, or of the rows for 0. */
-  #numbered(view: number, number: number): NamedTree {
-    return this.#treeOf(view, number === 0 ? ROWS : INDEX + this.#indexes[number - 1]);
+  #treeByNumber(view: number, number: number): CommitTree {
+    return this.#treeOf(view, number === 0 ? ROW_TREE : INDEX + this.#indexes[number - 1]);
   }
 
   #text(length: number): string {
-    return decoder.decode(this.arena.passed(length));
+    return decoder.decode(this.arena.readScratch(length));
   }
 
   #list(length: number): string[] {
@@ -104,12 +104,12 @@ class Reader {
   }
 
   addTable(id: number, length: number): number {
-    this.cache.addTable(id, this.arena.passed(length).slice());
+    this.cache.addTable(id, this.arena.readScratch(length).slice());
     return Status.done;
   }
 
   openView(): number {
-    const hash = this.arena.passed(HASH_BYTES).slice();
+    const hash = this.arena.readScratch(HASH_BYTES).slice();
     let trees = NO_TREES;
     if (hash.some((byte) => byte !== 0)) {
       let commit: Uint8Array;
@@ -121,9 +121,9 @@ class Reader {
         const whole = cause.wants.map((want): Want => (want[2] < 0 ? want : [want[0], 0, 0]));
         return this.#need(whole);
       }
-      trees = checked(hash, () => readCommit(commit));
+      trees = checkChunk(hash, () => readCommit(commit));
     }
-    const { count } = trees.get(ROWS) ?? EMPTY_TREE;
+    const { count } = trees.get(ROW_TREE) ?? EMPTY_TREE;
     this.arena.tell(Reply.viewHandle, this.views.add(trees), count);
     return Status.done;
   }
@@ -136,7 +136,7 @@ class Reader {
   indexState(view: number, number: number): void {
     const definition = this.#indexes[number - 1];
     const trees = this.views.get(view) ?? NO_TREES;
-    const isComplete = !trees.has(ROWS) || trees.has(INDEX + definition);
+    const isComplete = !trees.has(ROW_TREE) || trees.has(INDEX + definition);
     const partial = trees.get(PARTIAL_INDEX + definition);
     if (isComplete || partial === undefined) {
       const state = isComplete ? IndexState.complete : IndexState.none;
@@ -160,14 +160,14 @@ class Reader {
 
   get(view: number, length: number): number {
     const { arena } = this;
-    const entry = entryOf(this.cache, this.#treeOf(view, ROWS), arena.passed(length));
+    const entry = findEntry(this.cache, this.#treeOf(view, ROW_TREE), arena.readScratch(length));
     if (entry === undefined) {
       arena.tell(Reply.valueKind, ValueKind.absent);
       return Status.done;
     }
     const tag = tagAt(entry.leaf, entry.index);
     if ((tag & OUT_OF_LINE) !== 0) return Status.far;
-    const value = valueAt(entry.leaf, entry.index);
+    const value = entryValue(entry.leaf, entry.index);
     const [address = 0] = arena.put(value);
     const kind = (tag & BYTES) === 0 ? ValueKind.json : ValueKind.bytes;
     arena.tell(Reply.valueKind, kind, address, value.length);
@@ -176,27 +176,27 @@ class Reader {
 
   find(view: number, length: number): number {
     const keys = this.#list(length).map((key) => encoder.encode(key));
-    return this.#begin(new Find(this.cache, this.#treeOf(view, ROWS), keys));
+    return this.#begin(new Find(this.cache, this.#treeOf(view, ROW_TREE), keys));
   }
 
   scan(view: number, flags: number, length: number, offset: number, limit: number): number {
     const { cache } = this;
-    const range = this.arena.passed(length);
+    const range = this.arena.readScratch(length);
     const number = flags >> ReadFlag.indexShift;
     const definition = this.#indexes[number - 1];
-    const rows = this.#treeOf(view, ROWS);
+    const rows = this.#treeOf(view, ROW_TREE);
     if (definition === undefined) {
-      return this.#begin(new Scan(cache, rows, flags, range, offset, limit));
+      return this.#begin(new RangeWalk(cache, rows, flags, range, offset, limit));
     }
-    const code = indexScanCode();
+    const code = indexWalkCode();
     if (code === undefined) throw new Error('a scan of an index began before its code was loaded');
-    const trees = { index: this.#numbered(view, number), rows, columns: columnsOf(definition) };
-    return this.#begin(new code.IndexScan(cache, trees, flags, range, offset, limit));
+    const trees = { index: this.#treeByNumber(view, number), rows, columns: columnsOf(definition) };
+    return this.#begin(new code.IndexWalk(cache, trees, flags, range, offset, limit));
   }
 
   count(view: number, flags: number, length: number): number {
-    const tree = this.#numbered(view, flags >> ReadFlag.indexShift);
-    return this.#begin(new Count(this.cache, tree, flags, this.arena.passed(length)));
+    const tree = this.#treeByNumber(view, flags >> ReadFlag.indexShift);
+    return this.#begin(new Count(this.cache, tree, flags, this.arena.readScratch(length)));
   }
 
   step(handle: number, budget: number): number {
@@ -215,7 +215,7 @@ class Reader {
     return status;
   }
 
-  #handOut({ operation: { positions = [] }, out }: Running): void {
+  #handOut({ operation: { positions = [] }, out }: RunningRead): void {
     out.close();
     const [text = 0, bytes = 0, marks = 0, found = 0, keys = 0] = this.arena.put(
       out.text.bytes,

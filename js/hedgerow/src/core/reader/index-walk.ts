@@ -5,9 +5,9 @@ import type { Budget } from './budget.js';
 import { type ChunkCache, type Tree, wantsOf } from './chunk-cache.js';
 import { Cursor } from './cursor.js';
 import { Fault, Need, type Want } from './fault.js';
-import { type EntryAt, entryOf } from './find.js';
-import { ByteRange } from './key-range.js';
-import { keyAt } from './node.js';
+import { type EntryAt, findEntry } from './find.js';
+import { KeyBounds } from './key-range.js';
+import { memberKey } from './node.js';
 import type { Operation } from './operation.js';
 import type { Output } from './output.js';
 import { endOfSecondary, secondaryText } from './secondary-key.js';
@@ -30,7 +30,7 @@ export interface IndexedTrees {
 }
 
 /** Reads the rows of a range of an index. */
-export class IndexScan implements Operation {
+export class IndexWalk implements Operation {
   readonly #cache: ChunkCache;
   readonly #trees: IndexedTrees;
   readonly #cursor: Cursor;
@@ -52,7 +52,7 @@ export class IndexScan implements Operation {
   ) {
     this.#cache = cache;
     this.#trees = trees;
-    const range = new ByteRange(flags, rangeBytes);
+    const range = new KeyBounds(flags, rangeBytes);
     const isReverse = (flags & ReadFlag.reverse) !== 0;
     this.#cursor = new Cursor(cache, trees.index, range, isReverse, offset);
     this.#flags = flags;
@@ -79,7 +79,7 @@ export class IndexScan implements Operation {
     }
   }
 
-  /** Gathers the next block of entries; none at the end. */
+  /** Gathers the next block of entries, which is empty at the end. */
   #gather(budget: Budget): void {
     const entries: IndexEntry[] = [];
     const most = Math.min(this.#left, this.#block);
@@ -98,7 +98,7 @@ export class IndexScan implements Operation {
       const count = Math.min(run.to - run.from, most - entries.length);
       for (let at = 0; at < count; at++) {
         const isReverse = (this.#flags & ReadFlag.reverse) !== 0;
-        entries.push(this.#split(keyAt(run.leaf, isReverse ? run.to - 1 - at : run.from + at)));
+        entries.push(this.#split(memberKey(run.leaf, isReverse ? run.to - 1 - at : run.from + at)));
       }
       budget.spend(32 * count);
       this.#cursor.advance(count);
@@ -130,7 +130,7 @@ export class IndexScan implements Operation {
   #rowOf(primary: Uint8Array): EntryAt {
     let row: EntryAt | undefined;
     try {
-      row = entryOf(this.#cache, this.#trees.rows, primary);
+      row = findEntry(this.#cache, this.#trees.rows, primary);
     } catch (cause) {
       if (!(cause instanceof Need)) throw cause;
       throw this.#cache.needAlso(cause, this.#wantsAhead());
@@ -142,7 +142,7 @@ export class IndexScan implements Operation {
   /** Yields the wants of the other rows of this block. */
   *#wantsAhead(): Generator<Want, void, void> {
     for (const { primary } of this.#entries.slice(this.#next + 1)) {
-      yield* wantsOf(() => entryOf(this.#cache, this.#trees.rows, primary));
+      yield* wantsOf(() => findEntry(this.#cache, this.#trees.rows, primary));
     }
   }
 

@@ -3,10 +3,10 @@ import * as ReadFlag from '../../base/abi/read-flag.js';
 import * as Status from '../../base/abi/status.js';
 import type { Budget } from './budget.js';
 import type { ChunkCache, Tree } from './chunk-cache.js';
-import { Cursor, type Run } from './cursor.js';
+import { Cursor, type LeafRun } from './cursor.js';
 import { Need, type Want } from './fault.js';
-import { ByteRange } from './key-range.js';
-import { keyAt } from './node.js';
+import { KeyBounds } from './key-range.js';
+import { memberKey } from './node.js';
 import type { Operation } from './operation.js';
 import type { Output } from './output.js';
 import { ValueWriter } from './value-reader.js';
@@ -17,7 +17,7 @@ const MOST_AHEAD = 1024;
 const RUN_BYTES = 16 << 10;
 
 /** Reads the rows of a range. */
-export class Scan implements Operation {
+export class RangeWalk implements Operation {
   readonly #cache: ChunkCache;
   readonly #cursor: Cursor;
   readonly #flags: number;
@@ -35,7 +35,7 @@ export class Scan implements Operation {
     limit: number,
   ) {
     this.#cache = cache;
-    const range = new ByteRange(flags, rangeBytes);
+    const range = new KeyBounds(flags, rangeBytes);
     this.#cursor = new Cursor(cache, tree, range, (flags & ReadFlag.reverse) !== 0, offset);
     this.#flags = flags;
     this.#left = limit;
@@ -55,7 +55,7 @@ export class Scan implements Operation {
         const index = isReverse ? run.to - 1 - done : run.from + done;
         done += 1;
         this.#left -= 1;
-        if ((this.#flags & ReadFlag.keys) !== 0) out.addKey(keyAt(run.leaf, index));
+        if ((this.#flags & ReadFlag.keys) !== 0) out.addKey(memberKey(run.leaf, index));
         if ((this.#flags & ReadFlag.values) !== 0) this.#values.write(run.leaf, index, out);
         if (out.length - before >= RUN_BYTES) break;
       }
@@ -64,7 +64,7 @@ export class Scan implements Operation {
     }
   }
 
-  #run(): Run | undefined {
+  #run(): LeafRun | undefined {
     try {
       return this.#cursor.run();
     } catch (cause) {
