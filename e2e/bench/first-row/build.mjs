@@ -8,8 +8,14 @@ import { build } from 'vite';
 
 const PAGES = fileURLToPath(new URL('pages/', import.meta.url));
 
-const htmlOf = (script) =>
-  `<!doctype html><meta charset="utf-8"><title>first row</title><script type="module" src="${script}"></script><body></body>`;
+/** Returns a page that names its script, and what this imports, as the pages that Vite writes do. */
+const htmlOf = (script, imports) =>
+  [
+    '<!doctype html><meta charset="utf-8"><title>first row</title>',
+    `<script type="module" src="./${script}"></script>`,
+    ...imports.map((file) => `<link rel="modulepreload" href="./${file}">`),
+    '<body></body>',
+  ].join('');
 
 /** Returns the files of a contestant's page by their paths, gzipped: `{ '/index.html': { type, body } }`. */
 export async function buildPage(name, outDir) {
@@ -23,12 +29,20 @@ export async function buildPage(name, outDir) {
     build: {
       outDir: root,
       emptyOutDir: true,
+      ...(process.env.NOMIN && { minify: false }),
       target: 'es2022',
       modulePreload: { polyfill: false },
+      manifest: true,
       rolldownOptions: { input: join(PAGES, `${name}.ts`), output: { entryFileNames: 'main.js' } },
     },
   });
-  const files = new Map([['/index.html', fileOf('.html', Buffer.from(htmlOf('./main.js')))]]);
+  const manifest = JSON.parse(await readFile(join(root, '.vite', 'manifest.json'), 'utf8'));
+  await rm(join(root, '.vite'), { recursive: true });
+  /** Lists the files that a file imports. */
+  const importsOf = ({ imports = [] }) =>
+    imports.flatMap((key) => [manifest[key].file, ...importsOf(manifest[key])]);
+  const page = htmlOf('main.js', [...new Set(importsOf(manifest[`${name}.ts`]))]);
+  const files = new Map([['/index.html', fileOf('.html', Buffer.from(page))]]);
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);

@@ -2,7 +2,7 @@ import * as Reply from '../base/abi/reply.js';
 import * as Size from '../base/abi/size.js';
 import * as Status from '../base/abi/status.js';
 import { HedgerowError, kindOfError } from '../base/errors.js';
-import type { SegmentRequest } from '../storage/segment-store.js';
+import type { SegmentRequest, TableRecord } from '../storage/segment-store.js';
 import { loadCore } from './load-core.js';
 import type { NeededPart } from './needed-segment-part.js';
 import { createReader, type ReaderCore } from './reader/core-reader.js';
@@ -81,9 +81,9 @@ export class Engine {
     return engine;
   }
 
-  /** Returns the segments in the memory of a reader, with their bytes as they are stored. */
-  segmentsInMemory(): ReadonlyMap<number, Uint8Array> {
-    return this.#isReady ? (this.core as unknown as ReaderCore).segments_in_memory() : new Map();
+  /** Returns the segments of a reader, with the bytes of those in memory. */
+  records(): TableRecord[] {
+    return this.#isReady ? (this.core as unknown as ReaderCore).records() : [];
   }
 
   /** Leaves its share of the page's cache to others: its last reads are under way. */

@@ -52,6 +52,11 @@ export class PendingTables {
     later(() => this.empty().catch(() => {}), REST_MS);
   }
 
+  /** The tables that have not entered the core. */
+  get rest(): TableRecord[] {
+    return [...this.#tables];
+  }
+
   /** Passes the core the wanted tables; all of them if it wants many, or one that is not among them. */
   async give(wanted: readonly SegmentRequest[]): Promise<void> {
     const isFew = wanted.length <= MOST_SOUGHT;

@@ -29,6 +29,7 @@ export function reportOutcomes(inner: SegmentStore, outcomes: Outcomes): Segment
     close: () => inner.close(),
     ...(inner.requestCost !== undefined && { requestCost: inner.requestCost }),
     rest: () => inner.rest?.(),
+    prepareWrites: () => inner.prepareWrites?.(),
     upkeep: async (storedBytes, isAtRest) => inner.upkeep?.(storedBytes, isAtRest),
     get honoursStrict() {
       // An adapter that does not know leaves it out.

@@ -147,6 +147,8 @@ export interface SegmentStore {
    * when the page does. Absent in an adapter that others never wait for.
    */
   rest?(): void;
+  /** Loads the code of writes, for which the first write would wait. Absent in an adapter that has it. */
+  prepareWrites?(): void;
   /**
    * Cares for the store; one of all handles calls it now and then. Where storage may be full it keeps some space for
    * changes that make space, in proportion to the stored bytes; at rest, after a while without writes, it may prepare

@@ -6,6 +6,7 @@ import { loadLocalLocks } from '../base/late-locks.js';
 import { runAbortable } from '../base/run-abortable.js';
 import { loadWords } from '../core/indexes/words-code.js';
 import { loadCore } from '../core/load-core.js';
+import { loadIndexWalks } from '../core/reader/index-walk-code.js';
 import { loadCollector } from '../engine/collect/collection-scheduler.js';
 import { loadSums } from '../engine/sums/sum-tree.js';
 import { transacting } from '../engine/transaction/on-demand-transaction-code.js';
@@ -131,6 +132,7 @@ export async function preload(): Promise<void> {
   const parts = [readParts, verifying, repairing, loadSums, rescuing, loadCollector];
   const others = [
     async () => (await loadCore()).instantiate(),
+    loadIndexWalks,
     loadWrites,
     loadWatchers,
     storeParts,

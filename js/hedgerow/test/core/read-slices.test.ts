@@ -11,6 +11,7 @@ import { install } from '../support/doubles/hostile-idb/install.js';
 import type { Entry } from '../support/models/store-model.js';
 import { noise } from '../support/noise.js';
 import { random } from '../support/random.js';
+import { startCore } from '../support/start-core.js';
 
 /** The number of segments and tables that entered the core since the last turn, and the most in one turn. */
 const entered = vi.hoisted(() => ({ now: 0, most: 0 }));
@@ -99,6 +100,7 @@ describe('a read of storage', () => {
       return store.read(wanted);
     });
     const db = await open('slices', { storage: watching });
+    await startCore(db);
     const before = groups.length;
     isOpen = false;
     const values = await db.getMany(KEYS.filter((_, at) => at % 10 === 0));

@@ -144,9 +144,8 @@ function indexRangeOf(r: Random): IndexRange {
 function scanOf(r: Random): Read {
   const isOfIndex = r.next() < 0.5;
   const range = isOfIndex ? indexRangeOf(r) : rangeOf(r);
-  const secondary = isOfIndex ? ReadFlag.secondary : 0;
-  const parts =
-    r.pick([ReadFlag.keys, ReadFlag.values, ReadFlag.keys | ReadFlag.values]) | secondary;
+  const keys = ReadFlag.keys | (isOfIndex ? ReadFlag.secondary : 0);
+  const parts = r.pick([ReadFlag.keys, ReadFlag.values, keys, keys | ReadFlag.values]);
   const [reverse, offset] = [r.next() < 0.5, r.pick([0, 0, r.below(20), r.below(3000)])];
   const limit = r.pick([1, 5, 100, Number.MAX_SAFE_INTEGER]);
   const run = async (host: Host, view: number) => {

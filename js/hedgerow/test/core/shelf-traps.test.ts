@@ -2,6 +2,7 @@
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { open } from '../../src/index.js';
 import { kindOf } from '../support/error-kind.js';
+import { startCore } from '../support/start-core.js';
 import { isPending, trapIn } from '../support/trapping.js';
 import { copied, fill, NAME, ROWS, SOME } from './shelf-store.js';
 
@@ -10,6 +11,7 @@ afterEach(() => trapIn(Number.POSITIVE_INFINITY));
 
 it.each(['add_table', 'await_tables', 'get', 'step'])('a trap in %s loses no row', async (name) => {
   const db = await open(NAME, { storage: await copied() });
+  await startCore(db);
   trapIn(1, name);
   const codes: unknown[] = [];
   for (const [key, row] of SOME) {

@@ -15,6 +15,7 @@ import { callFrom } from '../support/models/trap-workload.js';
 import { forSeeds, isDeep } from '../support/property.js';
 import { random } from '../support/random.js';
 import { headOf } from '../support/remote-store.js';
+import { startCore } from '../support/start-core.js';
 import { alive, forget, isPending, started, trapIn, trapped } from '../support/trapping.js';
 
 /** The number of traps that a seed makes. */
@@ -46,6 +47,7 @@ describe('after traps, each in a random call', () => {
       await forSeeds(8, async (from, _, begin) => {
         const storage = memory();
         const db = await open('test', { storage, advanced: { cacheBytes: 0 } });
+        await startCore(db);
         let model = new Map<string, unknown>();
         for (let left = TRAPS; left > 0; ) {
           // Only calls from now on count: a new instance runs undisturbed.
@@ -350,6 +352,7 @@ describe('a trap', () => {
       expect(storage.closed, second).toBe(1);
       const again = await open('test', { storage });
       expect(await again.count()).toBe(3);
+      await again.close();
     }
   });
 });

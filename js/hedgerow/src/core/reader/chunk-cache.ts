@@ -10,6 +10,7 @@ import * as Size from '../../base/abi/size.js';
 import * as Status from '../../base/abi/status.js';
 import { FORMAT } from '../../base/limits.js';
 import { SEGMENT_BYTES } from '../../base/segment-table.js';
+import type { TableRecord } from '../../storage/segment-store.js';
 import { hasHash } from './blake3.js';
 import { readU32 } from './bytes-view.js';
 import { Catalogue, type Copy } from './catalogue.js';
@@ -104,17 +105,16 @@ export class ChunkCache {
     return held;
   }
 
-  /** Returns the segments that are in memory as a whole. */
-  wholes(): Map<number, Uint8Array> {
-    const wholes = new Map<number, Uint8Array>();
-    for (const { id, whole } of this.#catalogue.segments.values()) {
-      if (whole !== undefined) wholes.set(id, whole);
-    }
-    return wholes;
+  /** Returns all segments, with their bytes if those are in memory as a whole. */
+  records(): TableRecord[] {
+    return [...this.#catalogue.segments.values()].map(({ id, table, whole }) => {
+      const record = { id, tableBytes: table.bytes };
+      return whole === undefined ? record : { ...record, segmentBytes: whole };
+    });
   }
 
   /**
-   * Returns a chunk of any kind, checkChunk: a copy in memory that is not damaged. Throws `Need` for another copy, the last
+   * Returns a chunk of any kind, checked: a copy in memory that is not damaged. Throws `Need` for another copy, the last
    * one that was found damaged or is at a remote; or a `Fault`.
    */
   any(hash: Uint8Array): Uint8Array {
@@ -182,21 +182,21 @@ export class ChunkCache {
     );
   }
 
-  /** Returns a chunk of this kind, checkChunk. Throws `Need`, or a `Fault`. */
+  /** Returns a chunk of this kind, checked. Throws `Need`, or a `Fault`. */
   chunk(hash: Uint8Array, kind: number): Uint8Array {
     const bytes = this.any(hash);
     if (bytes[0] !== kind) throw wrongKind(hash, kind, bytes);
     return bytes;
   }
 
-  /** Returns a node, checkChunk. Throws `Need`, or a `Fault`. */
+  /** Returns a node, checked. Throws `Need`, or a `Fault`. */
   node(hash: Uint8Array): Node {
     const bytes = this.any(hash);
     if ((bytes[0] as number) > ChunkSize.maxLevel) throw wrongKind(hash, 0, bytes);
     return bytes;
   }
 
-  /** Returns the top node of a tree, which must not be empty, checkChunk against its count. */
+  /** Returns the top node of a tree, which must not be empty, checked against its count. */
   top({ root, count }: Tree): Node {
     const node = this.node(root);
     const total = totalOf(node);
@@ -205,7 +205,7 @@ export class ChunkCache {
     throw new Fault(Status.corruptChunk, root, malformed);
   }
 
-  /** Returns the child at `index` of an internal node, checkChunk against the node. */
+  /** Returns the child at `index` of an internal node, checked against the node. */
   child(parent: Node, index: number): Node {
     const hash = childHash(parent, index);
     const node = this.node(hash);

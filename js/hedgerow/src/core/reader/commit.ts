@@ -19,7 +19,6 @@ export const SUMS = 's';
 const SUM_ROOT_BYTES = 40;
 
 const NO_BYTES = new Uint8Array();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** A tree of a commit. */
 export interface CommitTree extends Tree {
@@ -41,6 +40,7 @@ export function readCommit(bytes: Uint8Array): Map<string, CommitTree> {
     at = from + count;
     return bytes.subarray(from, at);
   };
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const text = (part: Uint8Array, offset: number): string => {
     const valid = countUtf8(part, 0, part.length);
     if (valid < part.length)

@@ -40,8 +40,6 @@ interface RunningRead {
 
 const HASH_BYTES = 32;
 const NO_TREES: View = new Map();
-const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Returns the number of columns in the definition of an index: see `core/indexes/definition.ts`. */
 function columnsOf(definition: string): number {
@@ -57,6 +55,8 @@ class Reader {
   readonly operations = new Slots<RunningRead>();
   /** Its value is 1 after memory was missing, as in the core. */
   readonly outOfMemory = { value: 0 };
+  readonly #encoder = new TextEncoder();
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   /** The definitions of indexes. Calls name them by their number, from 1. */
   #indexes: string[] = [];
 
@@ -92,7 +92,7 @@ class Reader {
   }
 
   #text(length: number): string {
-    return decoder.decode(this.arena.readScratch(length));
+    return this.#decoder.decode(this.arena.readScratch(length));
   }
 
   #list(length: number): string[] {
@@ -175,7 +175,7 @@ class Reader {
   }
 
   find(view: number, length: number): number {
-    const keys = this.#list(length).map((key) => encoder.encode(key));
+    const keys = this.#list(length).map((key) => this.#encoder.encode(key));
     return this.#begin(new Find(this.cache, this.#treeOf(view, ROW_TREE), keys));
   }
 
@@ -277,7 +277,7 @@ export function createReader() {
     step: (handle: number, budget: number) => reader.answer(() => reader.step(handle, budget)),
     ahead: (handle: number) => reader.ahead(handle),
     free: (handle: number) => reader.operations.free(handle),
-    /** Only a reader has this: the segments in memory, for the core that takes over. */
-    segments_in_memory: () => cache.wholes(),
+    /** Only a reader has this: its segments, for the core that takes over. */
+    records: () => cache.records(),
   };
 }

@@ -10,8 +10,9 @@ export const indexWalkCode = (): Code | undefined => code;
 
 /** Loads the code; returns `undefined` if it is loaded. */
 export function loadIndexWalks(): Promise<void> | undefined {
-  if (code !== undefined) return undefined;
-  return part(async () => {
-    code = await import('./index-walk.js');
-  });
+  return code === undefined ? load() : undefined;
+}
+
+async function load(): Promise<void> {
+  code = await part(() => import('./index-walk.js'));
 }

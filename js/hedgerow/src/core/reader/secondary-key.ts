@@ -5,9 +5,6 @@ const [END, ESCAPE] = [0, 1];
 /** Bytes of a number after its tag. */
 const NUMBER_BYTES = 10;
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
 /** Returns where a scalar ends; NaN if it is malformed. */
 function endOfScalar(bytes: Uint8Array, at: number): number {
   const tag = bytes[at];
@@ -35,7 +32,7 @@ function scalarOf(bytes: Uint8Array): unknown {
     const byte = bytes[at] as number;
     plain.push(byte === ESCAPE ? (bytes[++at] as number) - 1 : byte);
   }
-  return decoder.decode(Uint8Array.from(plain));
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(plain));
 }
 
 /** Reads a number from ten groups of seven bits, the first of which has one. */
@@ -72,5 +69,5 @@ export function secondaryText(
   }
   const [first] = scalars;
   const value = columns > 1 ? scalars : first === null && hasValues ? [] : first;
-  return encoder.encode(JSON.stringify(value));
+  return new TextEncoder().encode(JSON.stringify(value));
 }

@@ -17,7 +17,7 @@ const ALL_STREAMS = 7;
 
 /** The table of a segment. */
 export class ChunkTable {
-  readonly #bytes: Uint8Array;
+  readonly bytes: Uint8Array;
   /** The number of chunks, at least 1. */
   readonly count: number;
   /** The number of chunks in the segment; the chunks after them are at a remote. */
@@ -25,7 +25,7 @@ export class ChunkTable {
 
   /** Takes bytes, and checks all except the hashes. Throws `MalformedBytes`. */
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+    this.bytes = bytes;
     const { length } = bytes;
     if (length < TABLE_HEADER_BYTES)
       throw new MalformedBytes(Field.length, 0, TABLE_HEADER_BYTES, length);
@@ -62,7 +62,7 @@ export class ChunkTable {
 
   /** Whether the segment has only internal nodes, commits and pieces of sum trees, as the table says. */
   get hasOnlyInner(): boolean {
-    return this.#bytes[5] === Stream.inner;
+    return this.bytes[5] === Stream.inner;
   }
 
   /** The bytes of the segment, without chunks at a remote. */
@@ -72,23 +72,23 @@ export class ChunkTable {
 
   /** Returns where the chunk at `index` ends; 0 for the index before the first. */
   end(index: number): number {
-    return index < 0 ? 0 : readU32(this.#bytes, this.#endAt(index));
+    return index < 0 ? 0 : readU32(this.bytes, this.#endAt(index));
   }
 
   /** Returns the length of a chunk, unpacked. */
   chunkLength(index: number): number {
-    return readU32(this.#bytes, this.#endAt(this.count + index));
+    return readU32(this.bytes, this.#endAt(this.count + index));
   }
 
   /** Returns the first 32 bits of the hash of a chunk. */
   hashStart(index: number): number {
-    return readU32(this.#bytes, TABLE_HEADER_BYTES + 32 * index);
+    return readU32(this.bytes, TABLE_HEADER_BYTES + 32 * index);
   }
 
   /** Returns whether a chunk has this hash. */
   hasHash(index: number, hash: Uint8Array): boolean {
     const at = TABLE_HEADER_BYTES + 32 * index;
-    return hash.every((byte, offset) => byte === this.#bytes[at + offset]);
+    return hash.every((byte, offset) => byte === this.bytes[at + offset]);
   }
 
   /** Returns the chunk that begins at `start`; -1 if no chunk does. */

@@ -4,7 +4,7 @@ import { turn } from '../../base/slice-queue.js';
 import * as segments from '../../core/calls/segment-calls.js';
 import type { Host } from '../../core/operation-host.js';
 import { PendingTables } from '../../core/pending-segment-tables.js';
-import type { Ref, StoreContents } from '../../storage/segment-store.js';
+import type { Ref, StoreContents, TableRecord } from '../../storage/segment-store.js';
 
 /** The commit of a store that has no rows yet. Do not write to it. */
 export const EMPTY_COMMIT = new Uint8Array(32);
@@ -26,6 +26,13 @@ export const FENCE_REF = 'collected';
 const LEAST_SHELVED = 48;
 const MOST_AT_ONCE = 16;
 
+/** Adds tables of stored segments to loaded ones. */
+function joinTables(loaded: StoreContents, others: readonly TableRecord[]): StoreContents {
+  const stored = new Set(loaded.ids);
+  const tables = [...loaded.tables, ...others.filter(({ id }) => stored.has(id))];
+  return { ...loaded, tables: tables.sort((a, b) => a.id - b.id) };
+}
+
 /** The segments and refs of a store, as far as this handle knows them. */
 export class Inventory {
   readonly #hostNow: () => Host;
@@ -37,8 +44,8 @@ export class Inventory {
   /** All refs, as they were last read. */
   #refs: ReadonlyMap<string, Ref> = new Map();
 
-  /** Bytes of segments for the next tables that are taken. */
-  #inMemory: ReadonlyMap<number, Uint8Array> = new Map();
+  /** Tables that the next look need not read. */
+  #handed: readonly TableRecord[] = [];
   /** The contents that the first look finds. */
   #first: Promise<StoreContents> | undefined;
 
@@ -108,7 +115,11 @@ export class Inventory {
     const isFirst = since.length === 0;
     const begun = this.#first;
     this.#first = undefined;
-    const loaded = await (begun ?? segments.load(this.#known, isFirst ? undefined : since));
+    const handed = this.#handed;
+    const known = isFirst ? new Set(handed.map(({ id }) => id)) : this.#known;
+    let loaded = await (begun ?? segments.load(known, isFirst ? undefined : since));
+    this.#handed = [];
+    if (handed.length > 0) loaded = joinTables(loaded, handed);
     // The nodes that the first reads need are next to the newest commit: they load while the core takes the tables.
     const newest = begun && loaded.tables[loaded.tables.length - 1];
     if (newest && newest.segmentBytes === undefined) this.#host.prefetch([newest.id]);
@@ -119,13 +130,7 @@ export class Inventory {
   }
 
   /** Takes loaded contents in slices: a large store has thousands of tables. */
-  async #take({ refs, tables: loaded }: StoreContents): Promise<ReadonlyMap<string, Ref>> {
-    const inMemory = this.#inMemory;
-    this.#inMemory = new Map();
-    const tables = loaded.map((table) => {
-      const segmentBytes = table.segmentBytes ?? inMemory.get(table.id);
-      return segmentBytes === undefined ? table : { ...table, segmentBytes };
-    });
+  async #take({ refs, tables }: StoreContents): Promise<ReadonlyMap<string, Ref>> {
     const host = this.#host;
     const { engine, sliceMs } = host;
     for (const { name, format } of refs) {
@@ -188,9 +193,9 @@ export class Inventory {
     this.#unstored.delete(id);
   }
 
-  /** Forgets all segments and refs: a new core will take them, and the bytes of those `inMemory` with them. */
-  clear(inMemory: ReadonlyMap<number, Uint8Array> = new Map()): void {
-    this.#inMemory = inMemory;
+  /** Forgets all segments and refs: a new core will take them, and `handed` of them without another read. */
+  clear(handed: readonly TableRecord[] = []): void {
+    this.#handed = handed;
     this.#host.pendingTables = undefined;
     this.#known.clear();
     this.#unstored.clear();

@@ -191,12 +191,15 @@ export class SharedStore {
     const { finalTrap: cause } = engine;
     if (cause !== undefined)
       throw new HedgerowError('closed', 'the core crashed twice: open it again', { cause });
+    this.host.segments.prepareWrites?.();
     await engine.restart();
     // No writer uses the ids of the old instance again, even if storage has no segment of it.
     if (this.#endId > 0) setNextSegment(engine, this.#lastId + 1);
     const reader = this.opening === this.host ? undefined : this.opening;
     this.opening = this.host;
-    this.inventory.clear(reader?.engine.segmentsInMemory());
+    this.inventory.clear(
+      reader && [...reader.engine.records(), ...(reader.pendingTables?.rest ?? [])],
+    );
     for (const branch of this.branchHeads) await branch.reopen();
     engine.ready();
     reader?.engine.retire();

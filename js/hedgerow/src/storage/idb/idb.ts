@@ -162,6 +162,11 @@ class IdbSegmentStore implements SegmentStore {
     this.#loaded?.rest();
   }
 
+  prepareWrites(): void {
+    // The first write tries again, and reports a failure.
+    loadRest().catch(() => {});
+  }
+
   async upkeep(storedBytes: number, isAtRest: boolean): Promise<void> {
     if (storedBytes < LEAST_FOR_UPKEEP && this.#loaded === undefined) return;
     await (await this.#space()).keep(storedBytes);

@@ -1,5 +1,6 @@
 /** A watch that can report no more changes ends, and reports its error once; no retry runs for ever. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import '../../../src/engine/watch/watchers.js';
 import { onRecovery } from '../../../src/base/internal-symbols.js';
 import { turn } from '../../../src/base/slice-queue.js';
 import type { WatchOptions } from '../../../src/engine/watch/watch-options.js';

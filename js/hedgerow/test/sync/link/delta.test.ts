@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { hex } from '../../../src/base/hex.js';
-import { memory, type OpenOptions, open } from '../../../src/index.js';
+import { memory, type OpenOptions, open, type Store } from '../../../src/index.js';
 import { applyDeltas, makeDelta, readRowsRoot } from '../../../src/sync/link/delta.js';
 import { forCuts } from '../../support/damaged-bytes.js';
 import { ofKind } from '../../support/error-kind.js';
@@ -17,6 +17,7 @@ import {
 import { forSeeds } from '../../support/property.js';
 import type { Random } from '../../support/random.js';
 import { applied, deltaOf, headOf, unhex } from '../../support/remote-store.js';
+import { startCore } from '../../support/start-core.js';
 
 const NOTHING = '0'.repeat(64);
 
@@ -26,7 +27,17 @@ const OTHERS: OpenOptions = {
   advanced: { sums: { total: { sum: '/n', prefix: 'k' } } },
 };
 
-const receiver = () => open('receiver', { ...OTHERS, storage: memory() });
+async function receiver(): Promise<Store> {
+  const db = await open('receiver', { ...OTHERS, storage: memory() });
+  await startCore(db);
+  return db;
+}
+
+async function emptyStore(): Promise<Store> {
+  const db = await storeOf();
+  await startCore(db);
+  return db;
+}
 
 /** Returns the receiver's root when its rows are written at once. */
 async function rootOf(rows: ReadonlyMap<string, unknown>): Promise<string> {
@@ -213,7 +224,7 @@ describe('a delta', () => {
       ['k2', 'x'.repeat(20)],
     ]);
     const delta = await deltaOf(sender, NOTHING, sender.root);
-    const db = await storeOf();
+    const db = await emptyStore();
     await forCuts(delta.deltaBytes, async (deltaBytes, offset) => {
       const refused = applied(db, [{ ...delta, deltaBytes }]);
       await expect(refused).rejects.toMatchObject({
@@ -247,7 +258,7 @@ describe('a delta', () => {
     expect(delta.edits).toBe(rows.length);
     const change = { deltas: [delta.deltaBytes], after: delta.after, onto: unhex(NOTHING) };
     for (const turns of [0, 1, 3]) {
-      const db = await storeOf();
+      const db = await emptyStore();
       const branchHead = headOf(db);
       const ended = new AbortController();
       const { signal } = ended;
@@ -270,7 +281,7 @@ describe('a delta', () => {
       for (const call of ending) await expect(call).rejects.toThrow(failure('aborted'));
       expect(db.root).toBe(ending.includes(applying) ? NOTHING : sender.root);
     }
-    const branchHead = headOf(await storeOf());
+    const branchHead = headOf(await emptyStore());
     const result = await applyDeltas(branchHead, { ...change, durability: 'relaxed' });
     expect(result).toMatchObject({ outcome: 'applied', root: sender.root, rows: rows.length });
     if (result.outcome === 'applied') expect(result.stats.slices).toBeGreaterThan(3);
