@@ -86,7 +86,7 @@ async function visits(engine, page, { server, port, rows, rounds, names }) {
         server.network = NETWORKS.fast;
         const warming = way.cache === 'warm' ? WARMING_VISITS : 0;
         for (let nth = 0; nth < warming; nth++)
-          await visit(page, urlOf(name, version, `#get=${key}`));
+          await visit(page, urlOf(name, version, `#write=${key}`));
         server.network = NETWORKS[way.network];
         await page.throttle?.(way.cpu);
         server.takeBytes();

@@ -43,6 +43,8 @@ export class Engine {
   #isReady = false;
   #trap: HedgerowError | undefined;
   #trapsInARow = 0;
+  /** Grows with each answer to a read, and each need of one. */
+  answers = 0;
   #ended: HedgerowError | undefined;
   /** Prepares scans of indexes; returns `undefined` if they can begin. Only a reader must load their code. */
   prepareIndexWalks: () => Promise<void> | undefined = () => undefined;
@@ -186,6 +188,7 @@ export class Engine {
   /** Marks that a call of a user has succeeded. */
   noteSuccess(): void {
     this.#trapsInARow = 0;
+    this.answers += 1;
   }
 
   /** The trap after which no new instance starts. */
@@ -276,6 +279,7 @@ export class Engine {
 
   /** Reads what must be loaded, after `Status.need`. */
   readNeededParts(): (number | NeededPart)[] {
+    this.answers += 1;
     const numbers = this.numbers();
     return Array.from({ length: numbers.length / 3 }, (_, at) => {
       const [id = 0, from = 0, to = 0] = numbers.slice(3 * at, 3 * at + 3);

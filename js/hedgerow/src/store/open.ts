@@ -146,15 +146,21 @@ function link(
   return shared;
 }
 
-/** Milliseconds that a page has for its first reads before the core starts. */
+/** The core starts when a page has read nothing for so many milliseconds, or after so many such times. */
 const REST_MS = 50;
+const MOST_RESTS = 10;
 
-/** Starts the core, and loads the code of writes, once the page has had time for its first reads. */
+/** Starts the core, and loads the code of writes, once the page has ended its first reads. */
 function startAtRest(shared: SharedStore): void {
-  later(() => {
-    // The first call that needs them tries again, and reports a failure.
-    for (const start of [shared.ready(), loadWrites()]) start.catch(() => {});
-  }, REST_MS);
+  const { engine } = shared.opening;
+  const wait = (answers: number, left: number): void => {
+    later(() => {
+      if (engine.answers !== answers && left > 0) return wait(engine.answers, left - 1);
+      // The first call that needs them tries again, and reports a failure.
+      for (const start of [shared.ready(), loadWrites()]) start.catch(() => {});
+    }, REST_MS);
+  };
+  wait(engine.answers, MOST_RESTS);
 }
 
 /** The checked options of `open`. */

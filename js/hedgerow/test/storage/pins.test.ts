@@ -4,6 +4,7 @@ import type { Locks } from '../../src/base/locks.js';
 import { parseRoot } from '../../src/base/root-hash.js';
 import { Inspection } from '../../src/engine/verify/verify-commit.js';
 import { memory, type Store } from '../../src/index.js';
+import { announceWriter } from '../../src/storage/tabs/announce-writer.js';
 import { Pins } from '../../src/storage/tabs/pins.js';
 import { type Entry, expectSame, failure } from '../support/models/store-model.js';
 import { isDeep } from '../support/property.js';
@@ -273,7 +274,7 @@ describe('a lock', () => {
     const { pins, held } = await pinsOf(() => false);
     const hold = await pins.use(commit);
     const announced = await pins.pin(new Uint8Array(32).fill(8));
-    const writing = await pins.writing(5);
+    const writing = await announceWriter(pins, 5);
     expect([announced.isSeen, writing.isSeen]).toEqual([true, true]);
     for (const end of [...held.values()]) end(new DOMException('cached', 'AbortError'));
     await breathe(2);

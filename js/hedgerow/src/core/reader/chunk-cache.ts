@@ -107,10 +107,11 @@ export class ChunkCache {
 
   /** Returns all segments, with their bytes if those are in memory as a whole. */
   records(): TableRecord[] {
-    return [...this.#catalogue.segments.values()].map(({ id, table, whole }) => {
-      const record = { id, tableBytes: table.bytes };
-      return whole === undefined ? record : { ...record, segmentBytes: whole };
-    });
+    return [...this.#catalogue.segments.values()].map(({ id, table, whole }) => ({
+      id,
+      tableBytes: table.bytes,
+      ...(whole && { segmentBytes: whole }),
+    }));
   }
 
   /**

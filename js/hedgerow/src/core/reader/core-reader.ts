@@ -189,7 +189,7 @@ class Reader {
       return this.#begin(new RangeWalk(cache, rows, flags, range, offset, limit));
     }
     const code = indexWalkCode();
-    if (code === undefined) throw new Error('a scan of an index began before its code was loaded');
+    if (code === undefined) throw new Error('not loaded');
     const trees = { index: this.#treeByNumber(view, number), rows, columns: columnsOf(definition) };
     return this.#begin(new code.IndexWalk(cache, trees, flags, range, offset, limit));
   }

@@ -28,6 +28,7 @@ const MOST_AT_ONCE = 16;
 
 /** Adds tables of stored segments to loaded ones. */
 function joinTables(loaded: StoreContents, others: readonly TableRecord[]): StoreContents {
+  if (others.length === 0) return loaded;
   const stored = new Set(loaded.ids);
   const tables = [...loaded.tables, ...others.filter(({ id }) => stored.has(id))];
   return { ...loaded, tables: tables.sort((a, b) => a.id - b.id) };
@@ -117,9 +118,11 @@ export class Inventory {
     this.#first = undefined;
     const handed = this.#handed;
     const known = isFirst ? new Set(handed.map(({ id }) => id)) : this.#known;
-    let loaded = await (begun ?? segments.load(known, isFirst ? undefined : since));
+    const loaded = joinTables(
+      await (begun ?? segments.load(known, isFirst ? undefined : since)),
+      handed,
+    );
     this.#handed = [];
-    if (handed.length > 0) loaded = joinTables(loaded, handed);
     // The nodes that the first reads need are next to the newest commit: they load while the core takes the tables.
     const newest = begun && loaded.tables[loaded.tables.length - 1];
     if (newest && newest.segmentBytes === undefined) this.#host.prefetch([newest.id]);

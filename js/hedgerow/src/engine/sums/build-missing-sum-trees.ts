@@ -5,6 +5,7 @@
 
 import { HedgerowError } from '../../base/errors.js';
 import { MAX_BUILD_WAIT_MS } from '../../base/limits.js';
+import { withLock } from '../../base/timeout.js';
 import { total } from '../../core/calls/read-calls.js';
 import { sumTreeCalls } from '../../core/calls/sum-tree-calls.js';
 import type { Host } from '../../core/operation-host.js';
@@ -71,7 +72,8 @@ export async function buildMissingSums(from: ReadContext): Promise<void> {
         await make(host, branchHead, durability, closing);
     };
     // The lock only saves work: two builds are safe, since one of them loses the race.
-    await branchHead.pins.alone('sums', MAX_BUILD_WAIT_MS, work, closing);
+    const { locks, prefix } = branchHead.pins;
+    await withLock(locks, `${prefix}sums`, MAX_BUILD_WAIT_MS, work, closing);
   });
   making.set(branchHead, { head, made });
   made.catch(() => {}).finally(() => making.delete(branchHead));

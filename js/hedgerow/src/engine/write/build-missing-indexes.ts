@@ -4,6 +4,7 @@ import { notify } from '../../base/call-callback-safely.js';
 import { MAX_BUILD_WAIT_MS } from '../../base/limits.js';
 import { encodeRange } from '../../base/range.js';
 import { turn } from '../../base/slice-queue.js';
+import { withLock } from '../../base/timeout.js';
 import { indexReach } from '../../core/calls/indexes.js';
 import { readCountReply, startCount } from '../../core/calls/read-calls.js';
 import type { Index } from '../../core/indexes/definition.js';
@@ -48,7 +49,8 @@ export async function buildIndexes(job: IndexBuild): Promise<void> {
   for (let isOver = false; !isOver; ) {
     const before = reachOf(job);
     const work = (isAlone: boolean) => build(isAlone, before);
-    isOver = await job.head.pins.alone('indexing', MAX_BUILD_WAIT_MS, work, job.signal);
+    const { locks, prefix } = job.head.pins;
+    isOver = await withLock(locks, `${prefix}indexing`, MAX_BUILD_WAIT_MS, work, job.signal);
   }
 }
 

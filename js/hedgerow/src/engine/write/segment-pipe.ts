@@ -5,6 +5,7 @@ import { type MadeSegment, removeSegment, takeSegment } from '../../core/calls/s
 import type { Op } from '../../core/engine.js';
 import { endSlice, type Host, type SliceTimes } from '../../core/operation-host.js';
 import type { WriteBatch } from '../../storage/segment-store.js';
+import { announceWriter } from '../../storage/tabs/announce-writer.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from '../history/branch-head.js';
 
@@ -111,7 +112,7 @@ export class SegmentPipe {
       const writer = this.#branchHead.shared.writerOf(id);
       if (this.#writers.has(writer)) continue;
       this.#writers.add(writer);
-      this.#change.keep(await this.#branchHead.pins.writing(writer));
+      this.#change.keep(await announceWriter(this.#branchHead.pins, writer));
     }
   }
 

@@ -2,7 +2,6 @@ import { HedgerowError } from '../../base/errors.js';
 import { hex } from '../../base/hex.js';
 import { lateLocks } from '../../base/late-locks.js';
 import type { Locks } from '../../base/locks.js';
-import { withLock } from '../../base/timeout.js';
 import { CollectorRole } from './collector-role.js';
 
 /** A use that lasts until its release. */
@@ -155,7 +154,7 @@ export class Pins {
 
   /** Pins a commit, if this handle must announce what it uses. Parts of the commit may be deleted already. */
   async pin(commitBytes: Uint8Array): Promise<AnnouncedHold> {
-    return this.mustTell ? this.#announce(pinOf(commitBytes)) : NO_LOCK;
+    return this.mustTell ? this.announce(pinOf(commitBytes)) : NO_LOCK;
   }
 
   /** Records in this turn that a commit is used here; resolves once other tabs can see the pin, if they must. */
@@ -177,29 +176,12 @@ export class Pins {
   }
 
   #tell(use: Use): void {
-    use.announced = this.#announce(pinOf(use.commitBytes));
+    use.announced = this.announce(pinOf(use.commitBytes));
     use.announced.catch(() => {});
   }
 
-  /** Announces that segments of a writer are stored and not committed. */
-  async writing(writer: number): Promise<Hold> {
-    this.writers.set(writer, (this.writers.get(writer) ?? 0) + 1);
-    const announced = await this.#announce(`writer/${writer}`);
-    const release = () => {
-      const uses = (this.writers.get(writer) ?? 1) - 1;
-      if (uses > 0) this.writers.set(writer, uses);
-      else this.writers.delete(writer);
-      announced.release();
-    };
-    return {
-      get isSeen() {
-        return announced.isSeen;
-      },
-      release,
-    };
-  }
-
-  async #announce(what: string): Promise<AnnouncedHold> {
+  /** Announces a use to other tabs by a lock with this name. */
+  async announce(what: string): Promise<AnnouncedHold> {
     const locks = this.locks;
     if (locks === undefined) return NO_LOCK;
     const name = this.prefix + what;
@@ -227,16 +209,6 @@ export class Pins {
       },
       release,
     };
-  }
-
-  /** Runs `run` under the lock `what`, or without it after `ms` milliseconds: see `withLock`. */
-  alone<T>(
-    what: string,
-    ms: number,
-    run: (isAlone: boolean) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T> {
-    return withLock(this.locks, this.prefix + what, ms, run, signal);
   }
 
   /** Releases the role, and requests in this turn pins for all commits in use, since the page may be suspended. */
