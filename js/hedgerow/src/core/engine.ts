@@ -43,8 +43,8 @@ export class Engine {
   #isReady = false;
   #trap: HedgerowError | undefined;
   #trapsInARow = 0;
-  /** Grows with each answer to a read, and each need of one. */
-  answers = 0;
+  /** How often calls have needed storage. */
+  needs = 0;
   #ended: HedgerowError | undefined;
   /** Prepares scans of indexes; returns `undefined` if they can begin. Only a reader must load their code. */
   prepareIndexWalks: () => Promise<void> | undefined = () => undefined;
@@ -86,11 +86,6 @@ export class Engine {
   /** Returns the segments of a reader, with the bytes of those in memory. */
   records(): TableRecord[] {
     return this.#isReady ? (this.core as unknown as ReaderCore).records() : [];
-  }
-
-  /** Leaves its share of the page's cache to others: its last reads are under way. */
-  retire(): void {
-    leave(this);
   }
 
   /** Shares the page's cache again after a read of this engine. */
@@ -188,7 +183,6 @@ export class Engine {
   /** Marks that a call of a user has succeeded. */
   noteSuccess(): void {
     this.#trapsInARow = 0;
-    this.answers += 1;
   }
 
   /** The trap after which no new instance starts. */
@@ -239,11 +233,6 @@ export class Engine {
     return this.#bytes;
   }
 
-  /** The size of linear memory in bytes. */
-  get memoryBytes(): number {
-    return this.core.memory.buffer.byteLength;
-  }
-
   /** Reads the number at `index` in the reply to the last call. */
   word(index: number): number {
     void this.memory;
@@ -279,7 +268,7 @@ export class Engine {
 
   /** Reads what must be loaded, after `Status.need`. */
   readNeededParts(): (number | NeededPart)[] {
-    this.answers += 1;
+    this.needs += 1;
     const numbers = this.numbers();
     return Array.from({ length: numbers.length / 3 }, (_, at) => {
       const [id = 0, from = 0, to = 0] = numbers.slice(3 * at, 3 * at + 3);

@@ -146,21 +146,19 @@ function link(
   return shared;
 }
 
-/** The core starts when a page has read nothing for so many milliseconds, or after so many such times. */
+/** The core starts after so many milliseconds in which no read needs storage, or after so many such times. */
 const REST_MS = 50;
 const MOST_RESTS = 10;
 
 /** Starts the core, and loads the code of writes, once the page has ended its first reads. */
-function startAtRest(shared: SharedStore): void {
+function startAtRest(shared: SharedStore, left = MOST_RESTS): void {
   const { engine } = shared.opening;
-  const wait = (answers: number, left: number): void => {
-    later(() => {
-      if (engine.answers !== answers && left > 0) return wait(engine.answers, left - 1);
-      // The first call that needs them tries again, and reports a failure.
-      for (const start of [shared.ready(), loadWrites()]) start.catch(() => {});
-    }, REST_MS);
-  };
-  wait(engine.answers, MOST_RESTS);
+  const { needs } = engine;
+  later(() => {
+    if (engine.needs !== needs && left > 0) return startAtRest(shared, left - 1);
+    // The first call that needs them tries again, and reports a failure.
+    for (const start of [shared.ready(), loadWrites()]) start.catch(() => {});
+  }, REST_MS);
 }
 
 /** The checked options of `open`. */

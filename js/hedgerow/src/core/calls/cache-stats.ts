@@ -23,3 +23,8 @@ export function cacheStats(engine: Engine): {
     cacheMisses: engine.word(Reply.cacheMisses),
   };
 }
+
+/** The size of linear memory in bytes. */
+export function memoryBytes({ core }: Engine): number {
+  return core.memory.buffer.byteLength;
+}

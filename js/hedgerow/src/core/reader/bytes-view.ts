@@ -55,3 +55,8 @@ export function countUtf8(bytes: Uint8Array, from: number, to: number): number {
   }
   return at - from;
 }
+
+/** Decodes text. */
+export function decodeText(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+}

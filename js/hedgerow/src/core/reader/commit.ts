@@ -4,7 +4,7 @@ import * as Field from '../../base/abi/field.js';
 import { compareKeys } from '../../base/key.js';
 import { MAX_KEY_BYTES, MAX_TREES } from '../../base/limits.js';
 import { SEGMENT_BYTES } from '../../base/segment-table.js';
-import { countUtf8, readU16, readU64 } from './bytes-view.js';
+import { countUtf8, decodeText, readU16, readU64 } from './bytes-view.js';
 import type { Tree } from './chunk-cache.js';
 import { MalformedBytes } from './fault.js';
 
@@ -40,12 +40,11 @@ export function readCommit(bytes: Uint8Array): Map<string, CommitTree> {
     at = from + count;
     return bytes.subarray(from, at);
   };
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const text = (part: Uint8Array, offset: number): string => {
     const valid = countUtf8(part, 0, part.length);
     if (valid < part.length)
       throw new MalformedBytes(Field.keyText, offset + valid, part.length, valid);
-    return decoder.decode(part);
+    return decodeText(part);
   };
   const count = readU16(take(2), 0);
   if (count === 0 || count > MAX_TREES) throw new MalformedBytes(Field.count, 2, MAX_TREES, count);

@@ -10,6 +10,7 @@ import * as Status from '../../base/abi/status.js';
 import * as ValueKind from '../../base/abi/value-kind.js';
 import { Arena } from './arena.js';
 import { Budget } from './budget.js';
+import { decodeText } from './bytes-view.js';
 import { ChunkCache } from './chunk-cache.js';
 import {
   type CommitTree,
@@ -56,7 +57,6 @@ class Reader {
   /** Its value is 1 after memory was missing, as in the core. */
   readonly outOfMemory = { value: 0 };
   readonly #encoder = new TextEncoder();
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   /** The definitions of indexes. Calls name them by their number, from 1. */
   #indexes: string[] = [];
 
@@ -92,7 +92,7 @@ class Reader {
   }
 
   #text(length: number): string {
-    return this.#decoder.decode(this.arena.readScratch(length));
+    return decodeText(this.arena.readScratch(length));
   }
 
   #list(length: number): string[] {
@@ -188,10 +188,10 @@ class Reader {
     if (definition === undefined) {
       return this.#begin(new RangeWalk(cache, rows, flags, range, offset, limit));
     }
-    const code = indexWalkCode();
-    if (code === undefined) throw new Error('not loaded');
+    // `prepareIndexWalks` has loaded it.
+    const { IndexWalk } = indexWalkCode() as NonNullable<ReturnType<typeof indexWalkCode>>;
     const trees = { index: this.#treeByNumber(view, number), rows, columns: columnsOf(definition) };
-    return this.#begin(new code.IndexWalk(cache, trees, flags, range, offset, limit));
+    return this.#begin(new IndexWalk(cache, trees, flags, range, offset, limit));
   }
 
   count(view: number, flags: number, length: number): number {

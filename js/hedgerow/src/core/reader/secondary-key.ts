@@ -1,4 +1,5 @@
 /** Secondary keys in entries of an index: `crate/src/index/encode.rs` describes their bytes. */
+import { decodeText } from './bytes-view.js';
 
 const [NULL, FALSE, TRUE, NUMBER, STRING] = [1, 2, 3, 4, 5];
 const [END, ESCAPE] = [0, 1];
@@ -32,7 +33,7 @@ function scalarOf(bytes: Uint8Array): unknown {
     const byte = bytes[at] as number;
     plain.push(byte === ESCAPE ? (bytes[++at] as number) - 1 : byte);
   }
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(plain));
+  return decodeText(Uint8Array.from(plain));
 }
 
 /** Reads a number from ten groups of seven bits, the first of which has one. */

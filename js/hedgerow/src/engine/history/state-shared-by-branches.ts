@@ -4,6 +4,7 @@ import { HedgerowError } from '../../base/errors.js';
 import { SEGMENTS_PER_WRITER } from '../../base/limits.js';
 import { addTable, setNextSegment } from '../../core/calls/segment-calls.js';
 import type { Host } from '../../core/operation-host.js';
+import { leave } from '../../core/shared-cache-budget.js';
 import { fail } from '../../core/status-errors.js';
 import type { Ref } from '../../storage/segment-store.js';
 import type { Hold, Pins } from '../../storage/tabs/pins.js';
@@ -202,7 +203,8 @@ export class SharedStore {
     );
     for (const branch of this.branchHeads) await branch.reopen();
     engine.ready();
-    reader?.engine.retire();
+    // The last reads of the reader may be under way: it leaves its share of the page's cache to others.
+    if (reader !== undefined) leave(reader.engine);
   }
 
   /** Opens a view of a commit in the core; the caller closes it. */

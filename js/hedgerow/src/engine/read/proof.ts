@@ -6,6 +6,7 @@ import { isByteArray } from '../../base/is-byte-array.js';
 import { MAX_PROOF_BYTES } from '../../base/limits.js';
 import { type EncodedRange, encodeRange, type KeyRange } from '../../base/range.js';
 import { parseRoot } from '../../base/root-hash.js';
+import { memoryBytes } from '../../core/calls/cache-stats.js';
 import { verificationCalls } from '../../core/calls/verification-calls.js';
 import type { Host } from '../../core/operation-host.js';
 import { startHost } from '../../core/start-host.js';
@@ -92,7 +93,7 @@ export async function verifyRowProof(
     }
   } finally {
     const kept = await own.then(
-      ({ engine }) => engine.isReady && engine.memoryBytes <= MAX_KEPT_BYTES,
+      ({ engine }) => engine.isReady && memoryBytes(engine) <= MAX_KEPT_BYTES,
       () => false,
     );
     if (!kept && verifier === own) verifier = undefined;

@@ -3,7 +3,7 @@
 import { levelWords } from '../../base/abi/size.js';
 import { hex } from '../../base/hex.js';
 import { type Persistence, persistence } from '../../base/origin-storage-estimate.js';
-import { cacheStats } from '../../core/calls/cache-stats.js';
+import { cacheStats, memoryBytes } from '../../core/calls/cache-stats.js';
 import { verificationCalls } from '../../core/calls/verification-calls.js';
 import { countReachableBytes } from '../../core/count-reachable-bytes.js';
 import type { Host } from '../../core/operation-host.js';
@@ -91,8 +91,7 @@ export async function statsOf(
     );
     return { level: count - 1 - index, nodes, bytes, storedBytes, minBytes, maxBytes };
   });
-  const { memoryBytes } = engine;
-  const cache = { ...cacheStats(engine), memoryBytes };
+  const cache = { ...cacheStats(engine), memoryBytes: memoryBytes(engine) };
   if (failure !== undefined) Object.assign(cache, { compactFailure: failure });
   const { honoursStrict } = host.segments;
   const { isCollector, isCollected } = branchHead.pins;
