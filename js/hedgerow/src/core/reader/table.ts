@@ -18,6 +18,8 @@ const ALL_STREAMS = 7;
 /** The table of a segment. */
 export class ChunkTable {
   readonly bytes: Uint8Array;
+  /** The same as little-endian numbers of 32 bits, in the order of every machine with a browser. */
+  readonly #words: Uint32Array;
   /** The number of chunks, at least 1. */
   readonly count: number;
   /** The number of chunks in the segment; the chunks after them are at a remote. */
@@ -39,25 +41,27 @@ export class ChunkTable {
       throw new MalformedBytes(Field.count, 8, MAX_SEGMENT_CHUNKS, this.count);
     const expected = TABLE_HEADER_BYTES + this.count * TABLE_ENTRY_BYTES;
     if (length !== expected) throw new MalformedBytes(Field.length, 8, expected, length);
+    const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+    this.#words = new Uint32Array(buffer, byteOffset, length / 4);
     this.here = readU16(bytes, 6) || this.count;
     if (this.here >= this.count && readU16(bytes, 6) > 0)
       throw new MalformedBytes(Field.count, 6, this.count - 1, this.here);
     for (let index = 0, start = 0; index < this.count; index++) {
       const end = this.end(index);
-      if (end <= start) throw new MalformedBytes(Field.offset, this.#endAt(index), start + 1, end);
+      if (end <= start) throw new MalformedBytes(Field.offset, 4 * this.#wordAt(index), start + 1, end);
       const [stored, own] = [end - start, this.chunkLength(index)];
       const mayBePacked = index < this.here && own <= MAX_PACKED_CHUNK_BYTES;
       if (own !== stored && !(mayBePacked && own > stored)) {
-        const at = this.#endAt(this.count + index);
+        const at = 4 * this.#wordAt(this.count + index);
         throw new MalformedBytes(Field.length, at, stored, own);
       }
       start = end;
     }
   }
 
-  /** Returns where the number with this index is, after the hashes. */
-  #endAt(index: number): number {
-    return TABLE_HEADER_BYTES + 32 * this.count + 4 * index;
+  /** Returns the index of a number after the hashes, among all numbers. */
+  #wordAt(index: number): number {
+    return TABLE_HEADER_BYTES / 4 + 8 * this.count + index;
   }
 
   /** Whether the segment has only internal nodes, commits and pieces of sum trees, as the table says. */
@@ -72,17 +76,17 @@ export class ChunkTable {
 
   /** Returns where the chunk at `index` ends; 0 for the index before the first. */
   end(index: number): number {
-    return index < 0 ? 0 : readU32(this.bytes, this.#endAt(index));
+    return index < 0 ? 0 : (this.#words[this.#wordAt(index)] as number);
   }
 
   /** Returns the length of a chunk, unpacked. */
   chunkLength(index: number): number {
-    return readU32(this.bytes, this.#endAt(this.count + index));
+    return this.#words[this.#wordAt(this.count + index)] as number;
   }
 
   /** Returns the first 32 bits of the hash of a chunk. */
   hashStart(index: number): number {
-    return readU32(this.bytes, TABLE_HEADER_BYTES + 32 * index);
+    return this.#words[TABLE_HEADER_BYTES / 4 + 8 * index] as number;
   }
 
   /** Returns whether a chunk has this hash. */
