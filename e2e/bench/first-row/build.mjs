@@ -29,7 +29,6 @@ export async function buildPage(name, outDir) {
     build: {
       outDir: root,
       emptyOutDir: true,
-      ...(process.env.NOMIN && { minify: false }),
       target: 'es2022',
       modulePreload: { polyfill: false },
       manifest: true,

@@ -41,14 +41,15 @@ export class ChunkTable {
       throw new MalformedBytes(Field.count, 8, MAX_SEGMENT_CHUNKS, this.count);
     const expected = TABLE_HEADER_BYTES + this.count * TABLE_ENTRY_BYTES;
     if (length !== expected) throw new MalformedBytes(Field.length, 8, expected, length);
-    const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+    const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
     this.#words = new Uint32Array(buffer, byteOffset, length / 4);
     this.here = readU16(bytes, 6) || this.count;
     if (this.here >= this.count && readU16(bytes, 6) > 0)
       throw new MalformedBytes(Field.count, 6, this.count - 1, this.here);
     for (let index = 0, start = 0; index < this.count; index++) {
       const end = this.end(index);
-      if (end <= start) throw new MalformedBytes(Field.offset, 4 * this.#wordAt(index), start + 1, end);
+      if (end <= start)
+        throw new MalformedBytes(Field.offset, 4 * this.#wordAt(index), start + 1, end);
       const [stored, own] = [end - start, this.chunkLength(index)];
       const mayBePacked = index < this.here && own <= MAX_PACKED_CHUNK_BYTES;
       if (own !== stored && !(mayBePacked && own > stored)) {
