@@ -43,9 +43,9 @@ export class ChunkTable {
     if (length !== expected) throw new MalformedBytes(Field.length, 8, expected, length);
     const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
     this.#words = new Uint32Array(buffer, byteOffset, length / 4);
-    this.here = readU16(bytes, 6) || this.count;
-    if (this.here >= this.count && readU16(bytes, 6) > 0)
-      throw new MalformedBytes(Field.count, 6, this.count - 1, this.here);
+    const here = readU16(bytes, 6);
+    if (here >= this.count) throw new MalformedBytes(Field.count, 6, this.count - 1, here);
+    this.here = here || this.count;
     for (let index = 0, start = 0; index < this.count; index++) {
       const end = this.end(index);
       if (end <= start)

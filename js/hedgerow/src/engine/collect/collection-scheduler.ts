@@ -47,11 +47,7 @@ export class CollectionScheduler {
   /** Makes a writer wait for space: after many stored bytes it loads the collector and follows the collector's rule. */
   #wait(isBulk: boolean): Promise<void> | undefined {
     if (this.#closed || !this.#branchHead.pins.isCollected || !this.#isMuch()) return undefined;
-    return this.#ensureCollector().then(
-      () => this.#branchHead.shared.waitForSpace(isBulk),
-      // The loading failed: a later change tries again.
-      () => {},
-    );
+    return this.#load(() => this.#branchHead.shared.waitForSpace(isBulk));
   }
 
   #isMuch(): boolean {
@@ -73,11 +69,7 @@ export class CollectionScheduler {
     else if (this.#cancel === undefined && !this.#closed) {
       this.#cancel = later(() => {
         this.#cancel = undefined;
-        this.#ensureCollector().then(
-          (collector) => collector.noteChange(),
-          // The loading failed: a later change tries again.
-          () => {},
-        );
+        this.#load((collector) => collector.noteChange());
       }, LOOK_MS);
     }
   }
@@ -85,22 +77,15 @@ export class CollectionScheduler {
   #hear(message: AskedMessage): void {
     if (this.#collector !== undefined) this.#collector.hear(message);
     else if (message.is === 'collect' && this.#branchHead.pins.isCollector && !this.#closed) {
-      this.#ensureCollector().then(
-        (collector) => collector.hear(message),
-        // The asking tab gets no answer and takes the role.
-        () => {},
-      );
+      // If the loading fails, the asking tab gets no answer and takes the role.
+      this.#load((collector) => collector.hear(message));
     }
   }
 
   /** Collects soon, since storage had no space for a change. */
   full(): void {
     if (this.#closed || !this.#branchHead.pins.isCollector) return;
-    this.#ensureCollector().then(
-      (collector) => collector.full(),
-      // The loading failed: a later change tries again.
-      () => {},
-    );
+    this.#load((collector) => collector.full());
   }
 
   /**
@@ -127,6 +112,11 @@ export class CollectionScheduler {
   /** See `db.health.compact()`. */
   async request(): Promise<CompactResult> {
     return (await this.#ensureCollector()).request();
+  }
+
+  /** Loads the collector for `act`. After a failure a later change tries again. */
+  #load(act: (collector: Collector) => Promise<void> | void): Promise<void> {
+    return this.#ensureCollector().then(act, () => {});
   }
 
   #ensureCollector(): Promise<Collector> {

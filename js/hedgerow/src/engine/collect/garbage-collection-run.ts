@@ -16,6 +16,7 @@ import type { Ref, RefMove } from '../../storage/segment-store.js';
 import { inUse } from '../../storage/tabs/commits-in-use.js';
 import { type Facts, factsOf, fenceMove, raiseFence } from '../history/garbage-collection-fence.js';
 import { FENCE_REF, IMPORT_REF, type Inventory, REF } from '../history/known-segments-and-refs.js';
+import { idsOf } from '../history/segment-ids.js';
 import type { SharedStore } from '../history/state-shared-by-branches.js';
 
 /** The result of `db.health.compact()`. */
@@ -159,7 +160,7 @@ export class Collection {
           calls.collectKeep(engine, op, from, to);
         }
         for (const writer of [...writers, ...importersOf(inventory)]) {
-          const [from, to] = this.#shared.idsOf(writer);
+          const [from, to] = idsOf(writer);
           calls.collectKeep(engine, op, from, to);
         }
         return op;

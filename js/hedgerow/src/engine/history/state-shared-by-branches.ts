@@ -256,16 +256,6 @@ export class SharedStore {
     setNextSegment(this.host.engine, this.#lastId);
   }
 
-  /** Returns the writer that an id belongs to. */
-  writerOf(id: number): number {
-    return Math.floor(id / SEGMENTS_PER_WRITER);
-  }
-
-  /** Returns the ids of a writer: from the first to before the second. */
-  idsOf(writer: number): [number, number] {
-    return [writer * SEGMENTS_PER_WRITER, (writer + 1) * SEGMENTS_PER_WRITER];
-  }
-
   /** Records a segment that was made here. */
   registerSegment(id: number): void {
     this.inventory.recordSegment(id);

@@ -8,6 +8,7 @@ import type { WriteBatch } from '../../storage/segment-store.js';
 import { announceWriter } from '../../storage/tabs/announce-writer.js';
 import type { Hold } from '../../storage/tabs/pins.js';
 import type { BranchHead } from '../history/branch-head.js';
+import { writerOf } from '../history/segment-ids.js';
 
 /** The change that the segments belong to. */
 export interface PipedChange {
@@ -109,7 +110,7 @@ export class SegmentPipe {
   /** Announces segments to other tabs before they are stored, since no commit reaches them yet. */
   async #announce(): Promise<void> {
     for (const { id } of this.#held) {
-      const writer = this.#branchHead.shared.writerOf(id);
+      const writer = writerOf(id);
       if (this.#writers.has(writer)) continue;
       this.#writers.add(writer);
       this.#change.keep(await announceWriter(this.#branchHead.pins, writer));
