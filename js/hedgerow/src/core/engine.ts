@@ -2,7 +2,7 @@ import * as Reply from '../base/abi/reply.js';
 import * as Size from '../base/abi/size.js';
 import * as Status from '../base/abi/status.js';
 import { HedgerowError, kindOfError } from '../base/errors.js';
-import type { SegmentRequest, TableRecord } from '../storage/segment-store.js';
+import type { SegmentRequest } from '../storage/segment-store.js';
 import { loadCore } from './load-core.js';
 import type { NeededPart } from './needed-segment-part.js';
 import { createReader, type ReaderCore } from './reader/core-reader.js';
@@ -41,6 +41,7 @@ export class Engine {
   #reply = 0;
   #firstHandle: number;
   #isReady = false;
+  #isReader = false;
   #trap: HedgerowError | undefined;
   #trapsInARow = 0;
   /** How often calls have needed storage. */
@@ -77,15 +78,16 @@ export class Engine {
   /** Starts an engine that only reads, at once. */
   static createReader(cacheBytes?: number): Engine {
     const engine = new Engine(cacheBytes, 0);
+    engine.#isReader = true;
     engine.prepareIndexWalks = loadIndexWalks;
     engine.#start(createReader() as unknown as Core);
     engine.ready();
     return engine;
   }
 
-  /** Returns the segments of a reader, with the bytes of those in memory. */
-  records(): TableRecord[] {
-    return this.#isReady ? (this.core as unknown as ReaderCore).records() : [];
+  /** The reader, if this engine only reads, and works. */
+  get reader(): ReaderCore | undefined {
+    return this.#isReader && this.#isReady ? (this.core as unknown as ReaderCore) : undefined;
   }
 
   /** Shares the page's cache again after a read of this engine. */

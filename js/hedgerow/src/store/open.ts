@@ -246,13 +246,13 @@ async function openOver(
   const opened: (() => unknown)[] = [];
   try {
     // The longest step begins first.
+    const pinning = Pins.open(storage.locks, isAlone, name, () => hearing.keepUp());
+    opened.push(async () => (await pinning).close());
     const onMoved = () => hearing.handleMove();
     const opening = storage.open(name, { mustExist, onGone, onMoved, onFull });
     opening.catch((cause) => onDenied?.(cause));
     const checking = checkPlatform();
     checking.catch(() => {}); // reported below, if the storage opens
-    const pinning = Pins.open(storage.locks, isAlone, name, () => hearing.keepUp());
-    opened.push(async () => (await pinning).close());
     const segments = health.over(await opening);
     opened.push(() => segments.close());
     const pins = await pinning;

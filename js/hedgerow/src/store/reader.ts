@@ -7,7 +7,6 @@ import * as reads from '../core/calls/read-calls.js';
 import type { Engine, Op } from '../core/engine.js';
 import type { EntryPosition, SecondaryKey } from '../core/indexes/index-range.js';
 import { isOfIndex } from '../core/indexes/index-set.js';
-import { fail } from '../core/status-errors.js';
 import type { Head } from '../engine/history/branch-head.js';
 import type { ReadContext } from '../engine/read/context.js';
 import { type CountOptions, type CountPlan, checkedCount } from '../engine/read/count-options.js';
@@ -25,6 +24,9 @@ import type { IndexScanOptions, ScanOptions } from '../engine/read/scan-options.
 import { holdWith, ownEdits } from '../engine/read/wait-for-index.js';
 import { SumTree } from '../engine/sums/sum-tree.js';
 import { readParts } from './on-demand-code.js';
+
+/** Most loads of a get before it becomes a search, which keeps the nodes that it has found. */
+const MOST_LOADS = 4;
 
 /** Reads of rows, from wherever the reader stands: at a head that moves, or at one commit. */
 export class Reader {
@@ -44,7 +46,8 @@ export class Reader {
     return own === undefined ? this.#get<Value>(key) : own.then(() => this.#get<Value>(key));
   }
 
-  #get<Value>(key: string): Promise<Value | undefined> {
+  /** Gets a value in memory. It loads the nodes on the way up to `loads` times, and then leaves them to a search. */
+  #get<Value>(key: string, loads = MOST_LOADS): Promise<Value | undefined> {
     const from = this.from;
     try {
       from.check();
@@ -55,7 +58,10 @@ export class Reader {
       const status = reads.get(engine, view, key);
       if (status === Status.done)
         return Promise.resolve(reads.readFoundValue(engine) as Value | undefined);
-      if (status >= Status.row) fail(engine, status);
+      if (status === Status.need && loads > 0) {
+        const loading = host.load(engine.readNeededParts());
+        return loading.then(() => this.#get<Value>(key, loads - 1));
+      }
     } catch (cause) {
       return Promise.reject(cause);
     }

@@ -32,9 +32,13 @@ export function addTable(engine: Engine, id: number, tableBytes: Uint8Array): bo
 
 /** Passes the core the wanted bytes of a known segment. */
 export function loadSegment(engine: Engine, wanted: SegmentRequest, bytes: Uint8Array): void {
+  const { id, from, to } = typeof wanted === 'number' ? { id: wanted, from: 0, to: 0 } : wanted;
+  if (engine.reader !== undefined) {
+    engine.reader.take_segment(id, from, to, bytes);
+    return;
+  }
   engine.incoming(bytes);
-  if (typeof wanted === 'number') engine.core.load_segment(wanted, 0, 0);
-  else engine.core.load_segment(wanted.id, wanted.from, wanted.to);
+  engine.core.load_segment(id, from, to);
 }
 
 /** Marks a new segment as stored, so that it may leave memory. */

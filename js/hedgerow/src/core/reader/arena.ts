@@ -11,7 +11,6 @@ export class Arena {
   /** As `WebAssembly.Memory`: the buffer is replaced when it grows. */
   readonly memory = { buffer: new ArrayBuffer(64 << 10) };
   #scratchLength = 0;
-  #incomingLength = 0;
 
   /** Makes room for the bytes up to `end`. */
   #reserve(end: number): void {
@@ -32,20 +31,6 @@ export class Arena {
   /** The first bytes of the scratch buffer. */
   readScratch(length: number): Uint8Array {
     return new Uint8Array(this.memory.buffer, REPLY_BYTES, length);
-  }
-
-  /** Returns the address of a buffer of this length for a segment, which the next reply overwrites. */
-  incoming(length: number): number {
-    const at = REPLY_BYTES + this.#scratchLength;
-    this.#reserve(at + length);
-    this.#incomingLength = length;
-    return at;
-  }
-
-  /** Copies the bytes of the buffer for a segment. */
-  incomingBytes(): Uint8Array {
-    const at = REPLY_BYTES + this.#scratchLength;
-    return new Uint8Array(this.memory.buffer).slice(at, at + this.#incomingLength);
   }
 
   /** Copies lists of bytes or numbers; returns the address of each. */

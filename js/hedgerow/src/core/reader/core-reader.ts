@@ -251,7 +251,6 @@ export function createReader() {
       return 0;
     },
     scratch: (length: number) => arena.scratch(length),
-    segment_buffer: (length: number) => arena.incoming(length),
     fit_cache: (bytes: number) => cache.fit(bytes),
     set_request_cost(bytes: number) {
       cache.requestCost = bytes;
@@ -261,8 +260,9 @@ export function createReader() {
     },
     reserve_tables: () => {},
     add_table: (id: number, length: number) => reader.answer(() => reader.addTable(id, length)),
-    load_segment: (id: number, from: number, to: number) =>
-      cache.load(id, from, to, arena.incomingBytes()),
+    /** Only a reader has this: it takes bytes of a segment without a copy. */
+    take_segment: (id: number, from: number, to: number, bytes: Uint8Array) =>
+      cache.load(id, from, to, bytes),
     remove_segment: (id: number) => cache.remove(id),
     open_view: () => reader.answer(() => reader.openView()),
     close_view: (view: number) => reader.views.free(view),

@@ -1,6 +1,5 @@
 /**
- * The table of a segment: `docs/format.md` draws it, `crate/trees/src/segment/table.rs` reads it in the core. It is
- * checked once, when it comes.
+ * The table of a segment: `docs/format.md` draws it, `crate/trees/src/segment/table.rs` reads it in the core.
  */
 import * as Field from '../../base/abi/field.js';
 import { FORMAT, MAX_PACKED_CHUNK_BYTES, MAX_SEGMENT_CHUNKS } from '../../base/limits.js';
@@ -14,18 +13,22 @@ import { readU16, readU32 } from './bytes-view.js';
 import { MalformedBytes } from './fault.js';
 
 const ALL_STREAMS = 7;
+const HEADER_WORDS = TABLE_HEADER_BYTES / 4;
+const HASH_WORDS = 8;
 
 /** The table of a segment. */
 export class ChunkTable {
   readonly bytes: Uint8Array;
   /** The same as little-endian numbers of 32 bits, in the order of every machine with a browser. */
   readonly #words: Uint32Array;
+  readonly #hashes: Uint32Array;
+  #isSound: boolean | undefined;
   /** The number of chunks, at least 1. */
   readonly count: number;
   /** The number of chunks in the segment; the chunks after them are at a remote. */
   readonly here: number;
 
-  /** Takes bytes, and checks all except the hashes. Throws `MalformedBytes`. */
+  /** Takes bytes, and checks the header and the length. Throws `MalformedBytes`. */
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
     const { length } = bytes;
@@ -46,23 +49,29 @@ export class ChunkTable {
     const here = readU16(bytes, 6);
     if (here >= this.count) throw new MalformedBytes(Field.count, 6, this.count - 1, here);
     this.here = here || this.count;
+    this.#hashes = this.#words.subarray(HEADER_WORDS, HEADER_WORDS + HASH_WORDS * this.count);
+  }
+
+  /** Whether the places and lengths of all chunks can be right. It is found at the first use of a chunk. */
+  get isSound(): boolean {
+    this.#isSound ??= this.#check();
+    return this.#isSound;
+  }
+
+  #check(): boolean {
     for (let index = 0, start = 0; index < this.count; index++) {
       const end = this.end(index);
-      if (end <= start)
-        throw new MalformedBytes(Field.offset, 4 * this.#wordAt(index), start + 1, end);
       const [stored, own] = [end - start, this.chunkLength(index)];
       const mayBePacked = index < this.here && own <= MAX_PACKED_CHUNK_BYTES;
-      if (own !== stored && !(mayBePacked && own > stored)) {
-        const at = 4 * this.#wordAt(this.count + index);
-        throw new MalformedBytes(Field.length, at, stored, own);
-      }
+      if (stored <= 0 || (own !== stored && !(mayBePacked && own > stored))) return false;
       start = end;
     }
+    return true;
   }
 
   /** Returns the index of a number after the hashes, among all numbers. */
   #wordAt(index: number): number {
-    return TABLE_HEADER_BYTES / 4 + 8 * this.count + index;
+    return HEADER_WORDS + HASH_WORDS * this.count + index;
   }
 
   /** Whether the segment has only internal nodes, commits and pieces of sum trees, as the table says. */
@@ -85,15 +94,17 @@ export class ChunkTable {
     return this.#words[this.#wordAt(this.count + index)] as number;
   }
 
-  /** Returns the first 32 bits of the hash of a chunk. */
-  hashStart(index: number): number {
-    return this.#words[TABLE_HEADER_BYTES / 4 + 8 * index] as number;
-  }
-
-  /** Returns whether a chunk has this hash. */
-  hasHash(index: number, hash: Uint8Array): boolean {
-    const at = TABLE_HEADER_BYTES + 32 * index;
-    return hash.every((byte, offset) => byte === this.bytes[at + offset]);
+  /** Yields the chunks with this hash, which begins with the number `start`. */
+  *chunksOf(hash: Uint8Array, start: number): Generator<number, void, void> {
+    let at = -1;
+    for (;;) {
+      // The engine searches far faster than a map of all hashes is built.
+      at = this.#hashes.indexOf(start, at + 1);
+      if (at < 0) return;
+      const from = TABLE_HEADER_BYTES + 4 * at;
+      const isHash = hash.every((byte, offset) => byte === this.bytes[from + offset]);
+      if (isHash && at % HASH_WORDS === 0) yield at / HASH_WORDS;
+    }
   }
 
   /** Returns the chunk that begins at `start`; -1 if no chunk does. */

@@ -199,7 +199,7 @@ export class SharedStore {
     const reader = this.opening === this.host ? undefined : this.opening;
     this.opening = this.host;
     this.inventory.clear(
-      reader && [...reader.engine.records(), ...(reader.pendingTables?.rest ?? [])],
+      reader && [...(reader.engine.reader?.records() ?? []), ...(reader.pendingTables?.rest ?? [])],
     );
     for (const branch of this.branchHeads) await branch.reopen();
     engine.ready();
