@@ -1,7 +1,7 @@
 /**
- * Where each chunk is: all copies of it in the known segments. A search goes through the tables, those that were found
- * last first, so that a store opens without a map of its chunks. Tables of a peer may be forged: no search costs more
- * than one pass over them.
+ * Where each chunk is: all copies of it in the known segments. A search goes through the tables, and begins with the
+ * segment that it found last. So a store opens without a map of its chunks. Tables of a peer may be forged: each search
+ * costs at most one pass over all tables.
  */
 import { readU32 } from './bytes-view.js';
 import type { Segment } from './segment.js';

@@ -52,7 +52,7 @@ export class ChunkTable {
     this.#hashes = this.#words.subarray(HEADER_WORDS, HEADER_WORDS + HASH_WORDS * this.count);
   }
 
-  /** Whether the places and lengths of all chunks can be right. It is found at the first use of a chunk. */
+  /** Whether the places and lengths of all chunks can be right. The first find of a chunk checks them. */
   get isSound(): boolean {
     this.#isSound ??= this.#check();
     return this.#isSound;
