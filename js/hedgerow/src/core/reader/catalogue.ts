@@ -40,7 +40,8 @@ export class Catalogue {
           this.remove(segment);
           break;
         }
-        if (segment !== this.#order.at(-1)) {
+        // Hermes has no `Array.prototype.at`.
+        if (segment !== this.#order[this.#order.length - 1]) {
           this.#order = [...this.#order.filter((other) => other !== segment), segment];
         }
         yield { segment, index };
