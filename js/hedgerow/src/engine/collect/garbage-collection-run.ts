@@ -304,7 +304,7 @@ export interface LastTime {
 function runs(ids: readonly number[]): [number, number][] {
   const found: [number, number][] = [];
   for (const id of [...ids].sort((a, b) => a - b)) {
-    const last = found.at(-1);
+    const last = found[found.length - 1];
     if (last?.[1] === id) last[1] = id + 1;
     else found.push([id, id + 1]);
   }

@@ -32,7 +32,8 @@ async function tookEffect(
     const moves = await store.history(change.name);
     if ('isDropped' in change) return moves[0]?.generation !== change.expected;
     // The ref has moved past its history: then only the segments can show the move.
-    if ((moves.at(-1)?.generation ?? 0) > change.generation) return change === move && !!first;
+    if ((moves[moves.length - 1]?.generation ?? 0) > change.generation)
+      return change === move && !!first;
     return moves.some(
       ({ generation, commitBytes }) =>
         generation === change.generation && sameBytes(commitBytes, change.commitBytes),

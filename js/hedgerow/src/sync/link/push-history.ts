@@ -58,7 +58,7 @@ export async function extendHistory(
   const { tail } = await objects.tailSince(checkpoint.seq);
   let pushes: readonly Push[] = [...tail.filter(({ seq }) => seq > checkpoint.seq), push];
   const blocks = checkpoint.history.slice();
-  for (let last = blocks.at(-1); last !== undefined; last = blocks.at(-1)) {
+  for (let last = blocks[blocks.length - 1]; last !== undefined; last = blocks[blocks.length - 1]) {
     const isShort = last.pushes <= 2 * pushes.length;
     if (!isShort || last.pushes + pushes.length > MAX_BLOCK_PUSHES) break;
     const before = await objects.pushes(last).catch(unlessWrongKey);
