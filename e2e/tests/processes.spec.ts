@@ -98,6 +98,8 @@ test('when WebKit’s network process ends, all stores of a page go on @webkit',
   await page.evaluate(async () => {
     const names = Array.from({ length: 8 }, (_, at) => `store ${at}`);
     const stores = await Promise.all(names.map((name) => window.hedgerow.open(name)));
+    // Code comes from the network, too, whose process ends.
+    await window.hedgerow.preload();
     Object.assign(window, { stores });
   });
   for (let round = 0; round < 5; round++) {
