@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { refuseDevBuild } from '../../../scripts/lib/dev-build.mjs';
 import { engineNames, whole } from '../../lib/arguments.mjs';
 import { enginesOf, installed, isChromium } from '../../lib/engines/index.mjs';
 import { pause, within } from '../../lib/engines/limits.mjs';
@@ -135,6 +136,7 @@ async function main() {
   const names = values.only.split(',');
   const unknown = names.find((name) => !CONTESTANTS.includes(name));
   if (unknown !== undefined) throw new Error(`no contestant ${unknown}\n${USAGE}`);
+  refuseDevBuild();
   const outDir = join(CACHE, 'first-row', String(process.pid));
   const pages = new Map();
   for (const name of names) pages.set(name, await buildPage(name, outDir));

@@ -1,11 +1,6 @@
 // The table of a run: medians of the rounds, and the median of the ratios to Hedgerow within each round.
 
-export function medianOf(numbers) {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  if (sorted.length === 0) return Number.NaN;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
+import { median } from '../lib/figures.mjs';
 
 const OURS = 'hedgerow';
 const rounded = (number) => (number < 100 ? number.toFixed(1) : String(Math.round(number)));
@@ -28,10 +23,10 @@ export function printTable(engine, samples, failed) {
         return other === undefined ? [] : [one.drawnMs / other.drawnMs];
       });
       const [drawn, read, written, bytes] = ['drawnMs', 'readMs', 'writtenMs', 'bytes'].map(
-        (figure) => medianOf(own.map((one) => one[figure])),
+        (figure) => median(own.map((one) => one[figure])),
       );
       console.log(
-        `    ${name.padEnd(12)} ${rounded(drawn).padStart(7)}  (${medianOf(ratios).toFixed(2)})  read ${rounded(read)}, written ${rounded(written)}, ${Math.round(bytes)} bytes`,
+        `    ${name.padEnd(12)} ${rounded(drawn).padStart(7)}  (${median(ratios).toFixed(2)})  read ${rounded(read)}, written ${rounded(written)}, ${Math.round(bytes)} bytes`,
       );
     }
   }
