@@ -31,7 +31,7 @@ const FINAL_TRAPS = 2;
 export class Engine {
   readonly #onTrap = new Set<(error: HedgerowError) => void>();
   /** Whether its cache is a part of the page's cache. */
-  readonly #isShared: boolean;
+  #isShared: boolean;
   #cacheBytes: number;
   #requestCost: number | undefined;
   /** The exports of the instance, if there is one. */
@@ -95,6 +95,12 @@ export class Engine {
     if (this.#isShared) rebalance(this);
   }
 
+  /** Leaves the engine's part of the page's cache to others for good. */
+  leaveBudget(): void {
+    this.#isShared = false;
+    leave(this);
+  }
+
   /** Fits the cache to `bytes`; returns the number of bytes that it holds then. */
   fitCache(bytes: number): number {
     this.#cacheBytes = bytes;
@@ -139,7 +145,7 @@ export class Engine {
    */
   end(reason: HedgerowError): void {
     this.#ended = reason;
-    leave(this);
+    this.leaveBudget();
     this.#drop(reason);
   }
 

@@ -49,7 +49,8 @@ export class PendingTables {
     this.#tables = new Set(tables);
     this.#onEmpty = onEmpty;
     awaitTables(engine, true);
-    later(() => this.empty().catch(() => {}), REST_MS);
+    // The core, which starts soon, takes those of the reader.
+    if (engine.reader === undefined) later(() => this.empty().catch(() => {}), REST_MS);
   }
 
   /** The tables that have not entered the core. */

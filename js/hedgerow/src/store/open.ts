@@ -265,6 +265,7 @@ async function openOver(
     const hostOf = (engine: Engine) => new Host(engine, segments, sliceMs, wanted, texts);
     const host = hostOf(Engine.later(cacheBytes));
     const reader = hostOf(Engine.createReader(cacheBytes));
+    opened.push(() => reader.engine.leaveBudget());
     const shared = link(name, host, pins, storage, tabs, reader);
     hearing.shared = shared;
     shared.inventory.begin(loading);

@@ -515,6 +515,6 @@ export class Store extends Reader {
     await this.handle.collector.close();
     await shared.afterAll(() => this.#host.segments.close());
     pins.close();
-    this.#host.engine.end(reason);
+    shared.end(reason);
   }
 }

@@ -2,8 +2,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { leave, rebalance, type Sharer } from '../../src/core/shared-cache-budget.js';
 import { memory, open, type Store } from '../../src/index.js';
+import type { Storage } from '../../src/storage/segment-store.js';
 import type { Entry } from '../support/models/store-model.js';
 import { noise } from '../support/noise.js';
+import { startCore } from '../support/start-core.js';
 
 const MIB = 1 << 20;
 
@@ -85,6 +87,37 @@ describe('the budget of a page', () => {
     expect((await cachedMib(a)) + (await cachedMib(b))).toBeLessThan(66);
     await a.close();
     await b.close();
+  });
+
+  it('has no part for a closed store, however early it was closed, nor for one that failed to open', async () => {
+    const storage = memory();
+    const db = await open('gone', { storage });
+    await db.putMany(
+      Array.from({ length: 5000 }, (_, at): Entry => [`row/${at + 10_000}`, noise(at, 1000)]),
+    );
+    await db.close();
+    const early = await open('gone', { storage });
+    await early.get('row/10000');
+    await early.close();
+    // The reader has a scan under way when the core starts.
+    const late = await open('gone', { storage });
+    const rows = late.scan()[Symbol.asyncIterator]();
+    await rows.next();
+    await startCore(late);
+    while ((await rows.next()).done !== true) {}
+    await late.close();
+    const damaged: Storage = {
+      ...storage,
+      open: async (...args) => {
+        const store = await storage.open(...args);
+        return Object.assign(store, { read: async () => Promise.reject(new Error('no')) });
+      },
+    };
+    await expect(open('gone', { storage: damaged })).rejects.toThrow();
+    const [a, b] = caches(2) as [Cache, Cache];
+    b.read(64 * MIB);
+    a.read(64 * MIB);
+    expect(budgets([a, b])).toEqual([32, 32]);
   });
 
   it('does not apply to a store with a limit of its own', async () => {

@@ -4,7 +4,6 @@ import { HedgerowError } from '../../base/errors.js';
 import { SEGMENTS_PER_WRITER } from '../../base/limits.js';
 import { addTable, setNextSegment } from '../../core/calls/segment-calls.js';
 import type { Host } from '../../core/operation-host.js';
-import { leave } from '../../core/shared-cache-budget.js';
 import { fail } from '../../core/status-errors.js';
 import type { Ref } from '../../storage/segment-store.js';
 import type { Hold, Pins } from '../../storage/tabs/pins.js';
@@ -132,6 +131,11 @@ export class SharedStore {
     }
   }
 
+  /** Releases the memory of the core and of the reader for good; each later call throws `reason`. */
+  end(reason: HedgerowError): void {
+    for (const { engine } of new Set([this.host, this.opening])) engine.end(reason);
+  }
+
   /** Releases the locks that other tabs may wait for, since the page may be suspended after this call. */
   rest(): void {
     for (const { headPin } of this.branchHeads) headPin.drop();
@@ -203,8 +207,8 @@ export class SharedStore {
     );
     for (const branch of this.branchHeads) await branch.reopen();
     engine.ready();
-    // The last reads of the reader may be under way: it leaves its share of the page's cache to others.
-    if (reader !== undefined) leave(reader.engine);
+    // The last reads of the reader may be under way.
+    reader?.engine.leaveBudget();
   }
 
   /** Opens a view of a commit in the core; the caller closes it. */
