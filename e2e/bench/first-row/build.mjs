@@ -9,7 +9,7 @@ import { build } from 'vite';
 const PAGES = fileURLToPath(new URL('pages/', import.meta.url));
 
 /** Returns a page that names its script, and what this imports, as the pages that Vite writes do. */
-const htmlOf = (script, imports) =>
+const htmlOf = (script, ...imports) =>
   [
     '<!doctype html><meta charset="utf-8"><title>first row</title>',
     `<script type="module" src="./${script}"></script>`,
@@ -17,8 +17,14 @@ const htmlOf = (script, imports) =>
     '<body></body>',
   ].join('');
 
-/** Returns the files of a contestant's page by their paths, gzipped: `{ '/index.html': { type, body } }`. */
-export async function buildPage(name, outDir) {
+/** Makes Chromium compile all functions of a file while it loads the file, outside of the page's thread. */
+const COMPILE_HINT = '//# allFunctionsCalledOnLoad\n';
+
+/**
+ * Returns the files of a contestant's page by their paths, gzipped: `{ '/index.html': { type, body } }`. With
+ * `isHinted`, the files that the page loads first begin with `COMPILE_HINT`.
+ */
+export async function buildPage(name, outDir, isHinted = false) {
   const root = join(outDir, name);
   await build({
     configFile: false,
@@ -40,12 +46,14 @@ export async function buildPage(name, outDir) {
   /** Lists the files that a file imports. */
   const importsOf = ({ imports = [] }) =>
     imports.flatMap((key) => [manifest[key].file, ...importsOf(manifest[key])]);
-  const page = htmlOf('main.js', [...new Set(importsOf(manifest[`${name}.ts`]))]);
-  const files = new Map([['/index.html', fileOf('.html', Buffer.from(page))]]);
+  const first = ['main.js', ...new Set(importsOf(manifest[`${name}.ts`]))];
+  const files = new Map([['/index.html', fileOf('.html', Buffer.from(htmlOf(...first)))]]);
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
-    files.set(path.slice(root.length), fileOf(entry.name, await readFile(path)));
+    const file = path.slice(root.length);
+    const hint = isHinted && first.includes(file.slice(1)) ? COMPILE_HINT : '';
+    files.set(file, fileOf(entry.name, Buffer.concat([Buffer.from(hint), await readFile(path)])));
   }
   await rm(root, { recursive: true, force: true });
   return files;

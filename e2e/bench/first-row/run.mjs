@@ -1,7 +1,8 @@
 // `node e2e/bench/first-row/run.mjs`: the time from a navigation to the first row on the screen, and to the answer of a
 // write that follows. Each contestant has a page of its own, as an app would bundle it, and a database of 100,000 rows.
-// All take turns in each round. A cold visit loads all files from the server; a warm one has them in the browser's cache. The slow
-// network is made by the server, and the slow processor by Chromium (`--engines` runs others without it).
+// All take turns in each round. A cold visit loads all files from the server; a warm one has them in the browser's
+// cache. The slow network is made by the server, and the slow processor by Chromium (`--engines` runs others without
+// it). With `--hint`, each contestant has a second page, whose first files ask Chromium to compile all of their functions.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,11 +10,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { refuseDevBuild } from '../../../scripts/lib/dev-build.mjs';
 import { engineNames, whole } from '../../lib/arguments.mjs';
-import { enginesOf, installed, isChromium } from '../../lib/engines/index.mjs';
+import { enginesOf, installed } from '../../lib/engines/index.mjs';
 import { pause, within } from '../../lib/engines/limits.mjs';
+import { machine } from '../lib/environment.mjs';
 import { buildPage } from './build.mjs';
-import { environment } from './machine.mjs';
-import { openChromium, openEngine } from './page.mjs';
+import { openPage } from './page.mjs';
 import { NETWORKS, PageServer } from './server.mjs';
 import { printTable } from './table.mjs';
 
@@ -21,7 +22,7 @@ const CACHE = fileURLToPath(new URL('../../../.cache/', import.meta.url));
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 const CONTESTANTS = ['hedgerow', 'dexie', 'idb', 'replicache', 'sqlite'];
 const USAGE =
-  'node e2e/bench/first-row/run.mjs [--rows 100000] [--rounds 5] [--engines all] [--only hedgerow,dexie]';
+  'node e2e/bench/first-row/run.mjs [--rows 100000] [--rounds 5] [--engines all] [--only hedgerow,dexie] [--hint]';
 const CALL_MS = 300_000;
 const POLL_MS = 20;
 /** Between two visits, so that the last page has closed its database. */
@@ -108,11 +109,12 @@ async function runIn(engine, options) {
   await mkdir(profiles, { recursive: true });
   const profileDir = await mkdtemp(join(profiles, 'first-row-'));
   const { name } = engine;
-  const page = await (isChromium(name) ? openChromium : openEngine)(engine, profileDir);
+  const page = await openPage(engine, profileDir);
   try {
     const { samples, failed } = await visits(name, page, options);
     printTable(name, samples, failed);
-    const report = { engine: name, ...environment(), rows: options.rows, samples, failed };
+    const at = new Date().toISOString();
+    const report = { engine: name, at, machine: machine(), rows: options.rows, samples, failed };
     await mkdir(RESULTS, { recursive: true });
     await writeFile(
       join(RESULTS, `first-row-${name}.json`),
@@ -131,6 +133,7 @@ async function main() {
       rounds: { type: 'string', default: '5' },
       engines: { type: 'string', default: 'chromium' },
       only: { type: 'string', default: CONTESTANTS.join(',') },
+      hint: { type: 'boolean', default: false },
     },
   });
   const names = values.only.split(',');
@@ -139,14 +142,17 @@ async function main() {
   refuseDevBuild();
   const outDir = join(CACHE, 'first-row', String(process.pid));
   const pages = new Map();
-  for (const name of names) pages.set(name, await buildPage(name, outDir));
+  for (const name of names) {
+    pages.set(name, await buildPage(name, outDir));
+    if (values.hint) pages.set(`${name}-hint`, await buildPage(name, outDir, true));
+  }
   const server = new PageServer(pages);
   const port = await server.listen();
   try {
     const rows = whole('--rows', values.rows, USAGE);
     const rounds = whole('--rounds', values.rounds, USAGE);
     for (const engine of installed(enginesOf(engineNames(values.engines, USAGE)))) {
-      await runIn(engine, { server, port, rows, rounds, names });
+      await runIn(engine, { server, port, rows, rounds, names: [...pages.keys()] });
     }
   } finally {
     await server.close();

@@ -4,14 +4,12 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from '@playwright/test';
-import { findBrowser } from '../../../scripts/lib/browser.mjs';
 import { refuseDevBuild } from '../../../scripts/lib/dev-build.mjs';
 import { servePage } from '../../../scripts/lib/serve.mjs';
-import { refuseOtherBackend } from '../../lib/engines/backend.mjs';
 import { ENGINES, isChromium } from '../../lib/engines/index.mjs';
 import { within } from '../../lib/engines/limits.mjs';
 import { EnginePage } from './engine-page.mjs';
+import { launchChromium } from './launch-chromium.mjs';
 import { CALL_MS, originOf, storedMiB } from './page.mjs';
 import { processMemory } from './process-memory.mjs';
 import { SyncLab } from './sync/lab.mjs';
@@ -20,18 +18,6 @@ const CONFIG = fileURLToPath(new URL('../vite.config.ts', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../../.cache/', import.meta.url));
 // In the repository, since a system's temporary folder may be in memory.
 const PROFILES = join(CACHE, 'profiles');
-
-// The flags of `e2e/playwright.config.ts`, a call that collects garbage before a clock starts, and memory that is
-// measured on request, not at the next collection.
-const FLAGS = [
-  ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-  '--js-flags=--expose-gc',
-  '--enable-blink-features=ForceEagerMeasureMemory',
-];
 
 /**
  * Runs `work` with a browser, and closes the browser in the end. For another page than the benchmarks, `config` is its
@@ -60,18 +46,8 @@ export async function withBrowser(
 }
 
 async function inChromium(name, place, isProfiled, ends) {
-  const engine = ENGINES[name];
-  const executablePath = findBrowser();
-  const context = await chromium.launchPersistentContext(place.profileDir, {
-    args: [...FLAGS, ...engine.args],
-    ...(executablePath === undefined ? {} : { executablePath }),
-  });
-  ends.push(async () => {
-    await context.close();
-    await refuseOtherBackend(engine, place.profileDir);
-  });
-  const page = context.pages()[0] ?? (await context.newPage());
-  const session = await context.newCDPSession(page);
+  const { context, page, session, close } = await launchChromium(ENGINES[name], place.profileDir);
+  ends.push(close);
   const browser = new BenchPage({ engine: name, context, page, session, ...place });
   if (isProfiled) await page.exposeFunction('profiler', (start) => browser.onTimed?.(start));
   await page.exposeFunction('processMemory', (action) => processMemory(context, action));

@@ -27,13 +27,17 @@ export async function environment(browser) {
       node: process.version,
     },
     browser: { product, indexedDb: await backendOf(browser.profileDir) },
-    machine: {
-      cores: cpus().length,
-      cpu: cpus()[0]?.model ?? 'unknown',
-      memoryGiB: totalmem() / 2 ** 30,
-      system: `${platform()} ${release()}`,
-      loadAverage: loadavg()[0],
-    },
+    machine: machine(),
+  };
+}
+
+export function machine() {
+  return {
+    cores: cpus().length,
+    cpu: cpus()[0]?.model ?? 'unknown',
+    memoryGiB: totalmem() / 2 ** 30,
+    system: `${platform()} ${release()}`,
+    loadAverage: loadavg()[0],
   };
 }
 

@@ -2,6 +2,8 @@ import type { Row } from '../../page/rows.js';
 import { show } from './show.js';
 
 const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { type: 'module' });
+// A page that the browser keeps for the way back would keep the file, too, and no other page could open it.
+addEventListener('pagehide', () => worker.terminate());
 
 /** Sends a call; resolves to the answer. */
 function call<T>(name: 'fill' | 'first' | 'write', argument: unknown): Promise<T> {

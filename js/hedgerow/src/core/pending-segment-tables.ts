@@ -49,7 +49,7 @@ export class PendingTables {
     this.#tables = new Set(tables);
     this.#onEmpty = onEmpty;
     awaitTables(engine, true);
-    // The core, which starts soon, takes those of the reader.
+    // The core starts soon, and takes the tables that the reader has left.
     if (engine.reader === undefined) later(() => this.empty().catch(() => {}), REST_MS);
   }
 
