@@ -20,10 +20,12 @@ it.each(['add_table', 'await_tables', 'get', 'step'])('a trap in %s loses no row
       (cause) => codes.push(kindOf(cause)),
     );
   }
-  // The trap may have been in the background.
-  await expect.poll(isPending, { timeout: 20_000 }).toBe(false);
+  // Reads of many rows step an operation; those above need not.
+  const keys = SOME.map(([key]) => key);
+  await db.getMany(keys).catch((cause) => codes.push(kindOf(cause)));
+  expect(isPending()).toBe(false);
   expect(codes.every((code) => code === 'unavailable/crashed') && codes.length <= 1).toBe(true);
-  expect(await db.getMany(SOME.map(([key]) => key))).toEqual(SOME.map(([, row]) => row));
+  expect(await db.getMany(keys)).toEqual(SOME.map(([, row]) => row));
   expect(await db.count()).toBe(ROWS);
   await db.close();
 });
