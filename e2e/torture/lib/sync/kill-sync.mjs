@@ -123,7 +123,13 @@ class Round {
     const reads = () => gate.seen.get('read head') ?? 0;
     other.start(phase, phase === 'push' || phase === 'checkpoint' ? () => gate.swaps : reads);
     await call(page, 'startSyncing', this.#plan(phase));
-    await within(MOST_MS, `the moment of ${this.#where}`, due);
+    await within(MOST_MS, `the moment of ${this.#where}`, due).catch((cause) => {
+      const { current } = this.#world;
+      const seen = JSON.stringify([...gate.seen]);
+      throw new Error(
+        `${cause.message}, in ${current}; requests ${seen}, under way ${JSON.stringify(gate.underWay)}`,
+      );
+    });
     await pause(kill.delayMs);
     const { current } = this.#world;
     const isCheckpoint = current === 'push' && (gate.seen.get('put pack') ?? 0) > packs;
