@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from '@playwright/test';
-import { ENGINES } from './lib/engines/index.mjs';
+import { ENGINES, QUIET_FLAGS } from './lib/engines/index.mjs';
 import type { EngineOption } from './tests/fixtures.js';
 
 // `npm test` names the browser; without a name, Playwright's own is used.
@@ -11,17 +11,8 @@ process.env.E2E_PORT ??= String(20_000 + (process.pid % 10_000));
 const port = Number(process.env.E2E_PORT);
 const baseURL = `http://127.0.0.1:${port}/`;
 
-// Chromium's sandbox refuses to run as root. The other flags keep Chromium from work of its own, which would disturb
-// measurements and ask for a network.
-const args = [
-  ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-  // Only a collection shows what happens to unreferenced objects.
-  '--js-flags=--expose-gc',
-];
+// Only a collection shows what happens to unreferenced objects.
+const args = [...QUIET_FLAGS, '--js-flags=--expose-gc'];
 
 // Selects tests by their tags: `@core` ones run in `npm test`, `@timed` ones measure time, `@chromium` ones need its
 // own protocol, `@webkit` ones its processes.

@@ -31,6 +31,7 @@ export async function environment(browser) {
   };
 }
 
+/** Describes the machine, and how busy it is. */
 export function machine() {
   return {
     cores: cpus().length,

@@ -3,15 +3,11 @@
 import { chromium } from '@playwright/test';
 import { findBrowser } from '../../../scripts/lib/browser.mjs';
 import { refuseOtherBackend } from '../../lib/engines/backend.mjs';
+import { QUIET_FLAGS } from '../../lib/engines/index.mjs';
 
-// The flags of `e2e/playwright.config.ts`, a call that collects garbage before a clock starts, and memory that is
-// measured on request, not at the next collection.
+// A call that collects garbage before a clock starts, and memory that is measured on request, not at the next collection.
 const FLAGS = [
-  ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
+  ...QUIET_FLAGS,
   '--js-flags=--expose-gc',
   '--enable-blink-features=ForceEagerMeasureMemory',
 ];

@@ -9,15 +9,18 @@ import { within } from './limits.mjs';
 import { ProcessGroup } from './process.mjs';
 import { COLLECT_ERRORS, resultOf, sourceOf } from './script.mjs';
 
-const FLAGS = [
-  '--headless=new',
-  '--remote-debugging-port=0',
+/**
+ * Flags of every Chromium. Its sandbox refuses to run as root. The others keep Chromium from work of its own, which would
+ * disturb measurements and ask for a network.
+ */
+export const QUIET_FLAGS = [
+  ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
-  ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
 ];
+const FLAGS = ['--headless=new', '--remote-debugging-port=0', ...QUIET_FLAGS];
 const START_MS = 30_000;
 const CRASH_MS = 60_000;
 

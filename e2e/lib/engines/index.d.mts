@@ -27,6 +27,9 @@ export interface ChromiumEngine extends Engine {
   readonly args: readonly string[];
 }
 
+/** Flags of every Chromium: see `chromium.mjs`. */
+export declare const QUIET_FLAGS: readonly string[];
+
 export type EngineName = 'chromium' | 'chromium-sqlite' | 'firefox' | 'webkit';
 
 export const ENGINES: {

@@ -11,12 +11,14 @@
 // `browser.pid` is the first process of its group. `page.onReport` is called with the text of each `report(text)` in
 // the page; `page.uncaught()` returns the uncaught errors.
 
-import { chromium, chromiumSqlite } from './chromium.mjs';
+import { chromium, chromiumSqlite, QUIET_FLAGS } from './chromium.mjs';
 import { firefox } from './firefox.mjs';
 import { webkit } from './webkit.mjs';
 
 /** The engines that `../arguments.mjs` names. */
 export const ENGINES = { chromium, 'chromium-sqlite': chromiumSqlite, firefox, webkit };
+
+export { QUIET_FLAGS };
 
 /** Whether an engine of this name has Playwright's protocol: only Chromium has. */
 export const isChromium = (name) => ENGINES[name].browser === 'chromium';

@@ -89,7 +89,7 @@ describe('the budget of a page', () => {
     await b.close();
   });
 
-  it('has no part for a closed store, however early it was closed, nor for one that failed to open', async () => {
+  it('has no part for a closed store, however it closed, nor for one that failed to open', async () => {
     const storage = memory();
     const db = await open('gone', { storage });
     await db.putMany(
@@ -106,6 +106,30 @@ describe('the budget of a page', () => {
     await startCore(late);
     while ((await rows.next()).done !== true) {}
     await late.close();
+    // The core fails to start: the reader has gone by then.
+    let isLost = false;
+    const losing: Storage = {
+      ...storage,
+      open: async (...args) => {
+        const store = await storage.open(...args);
+        const load: typeof store.load = async (...what) => {
+          if (isLost) throw new Error('no');
+          return store.load(...what);
+        };
+        return new Proxy(store, {
+          get: (target, name) => {
+            if (name === 'load') return load;
+            const member = Reflect.get(target, name, target);
+            return typeof member === 'function' ? member.bind(target) : member;
+          },
+        });
+      },
+    };
+    const failing = await open('gone', { storage: losing });
+    await failing.scan({ limit: 100 }).toArray();
+    isLost = true;
+    await expect(startCore(failing)).rejects.toThrow();
+    await failing.close();
     const damaged: Storage = {
       ...storage,
       open: async (...args) => {

@@ -202,13 +202,13 @@ export class SharedStore {
     if (this.#endId > 0) setNextSegment(engine, this.#lastId + 1);
     const reader = this.opening === this.host ? undefined : this.opening;
     this.opening = this.host;
+    // Its last reads may be under way.
+    reader?.engine.leaveBudget();
     this.inventory.clear(
       reader && [...(reader.engine.reader?.records() ?? []), ...(reader.pendingTables?.rest ?? [])],
     );
     for (const branch of this.branchHeads) await branch.reopen();
     engine.ready();
-    // The last reads of the reader may be under way.
-    reader?.engine.leaveBudget();
   }
 
   /** Opens a view of a commit in the core; the caller closes it. */
