@@ -1,7 +1,7 @@
 /** Keeps collections of TanStack DB, with any source of rows, in a store. */
 
 import { compileSingleRowExpression } from '@tanstack/db';
-import type { Store } from 'hedgerow';
+import type { Store, Transaction } from 'hedgerow';
 import { HedgerowError, loadStructured, uniqueName } from 'hedgerow/kit';
 import { CollectionQueue } from './collection-queue.js';
 import { compareValues } from './compare-values.js';
@@ -77,32 +77,38 @@ export class Adapter implements HedgerowPersistenceAdapter {
 
   async #begin(collectionId: string): Promise<Form> {
     const form = await this.form();
-    const places = this.placesOf(collectionId);
-    const meta = (await this.#db.get(places.meta)) as Meta | undefined;
-    if (meta === undefined || meta.schema === this.#keeping.schema) return form;
-    if (this.#keeping.onOther === 'error') this.#refuseOther(collectionId, meta);
-    await this.#db.transaction(async (tx) => {
-      const now = (await tx.get(places.meta)) as Meta | undefined;
-      if (now === undefined || now.schema === this.#keeping.schema) return;
-      await tx.deleteMany({ prefix: places.all });
-      // Other tabs see that the rows are gone.
-      tx.put(places.meta, { ...NEW, schema: this.#keeping.schema, epoch: now.epoch + 1 });
-    });
+    const { schema } = await this.#readMeta(this.#db, collectionId);
+    if (schema !== this.#keeping.schema)
+      await this.#db.transaction((tx) => this.#metaToWrite(tx, collectionId, true));
     return form;
   }
 
-  #refuseOther(collectionId: string, { schema }: Meta): never {
-    const wanted = this.#keeping.schema;
-    const message = `Schema version mismatch for collection ${JSON.stringify(collectionId)}: its rows are of version ${schema}, and this app has ${wanted}`;
-    throw new HedgerowError(schema > wanted ? 'newer-version/schema' : 'invalid-argument', message);
+  async #readMeta(at: Pick<CommitReads, 'get'>, collectionId: string): Promise<Meta> {
+    const meta = (await at.get(this.placesOf(collectionId).meta)) as Meta | undefined;
+    return meta ?? { ...NEW, schema: this.#keeping.schema };
   }
 
-  /** Reads the state of a collection; throws if another tab has rows of another version by now. */
-  async #meta(at: Pick<CommitReads, 'get'>, collectionId: string): Promise<Meta> {
-    const meta = (await at.get(this.placesOf(collectionId).meta)) as Meta | undefined;
-    if (meta === undefined) return { ...NEW, schema: this.#keeping.schema };
-    if (meta.schema !== this.#keeping.schema) this.#refuseOther(collectionId, meta);
-    return meta;
+  /**
+   * Reads the state of a collection for a write. It drops the rows of an older version, and at first the rows of any
+   * version but its own. It throws if another tab has written rows of a newer version since, or if no other place has
+   * the rows.
+   */
+  async #metaToWrite(tx: Transaction, collectionId: string, isFirst = false): Promise<Meta> {
+    const { schema: wanted, onOther } = this.#keeping;
+    const meta = await this.#readMeta(tx, collectionId);
+    const { schema, epoch } = meta;
+    if (schema === wanted) return meta;
+    const isNewer = schema > wanted;
+    if (onOther === 'error' || (isNewer && !isFirst)) {
+      const message = `Schema version mismatch for collection ${JSON.stringify(collectionId)}: its rows are of version ${schema}, and this app has ${wanted}`;
+      throw new HedgerowError(isNewer ? 'newer-version/schema' : 'invalid-argument', message);
+    }
+    const places = this.placesOf(collectionId);
+    const fresh = { ...NEW, schema: wanted, epoch: epoch + 1 };
+    await tx.deleteMany({ prefix: places.all });
+    // Other tabs see that the rows are gone.
+    tx.put(places.meta, fresh);
+    return fresh;
   }
 
   async applyCommittedTx(collectionId: string, tx: PersistedTransaction): Promise<void> {
@@ -121,10 +127,8 @@ export class Adapter implements HedgerowPersistenceAdapter {
     tx: UnorderedTransaction,
     wanted?: RequestedPosition,
   ): Promise<StreamPosition> {
-    const form = await this.ready(collectionId);
     const places = this.placesOf(collectionId);
-    return this.#db.transaction(async (store) => {
-      const meta = await this.#meta(store, collectionId);
+    return this.#edit(collectionId, async (store, meta, form) => {
       const log = new Log(places, form, this.#keeping.kept);
       let { term, seq } = wanted ?? { term: Math.max(1, meta.term), seq: meta.seq + 1 };
       const isBehind = !isLater({ term, seq }, meta);
@@ -148,9 +152,7 @@ export class Adapter implements HedgerowPersistenceAdapter {
   }
 
   async #readSubset(collectionId: string, options: SubsetRequest) {
-    const form = await this.ready(collectionId);
-    return this.#at(async (at) => {
-      const meta = await this.#meta(at, collectionId);
+    return this.#at(collectionId, async (at, meta, form) => {
       const decode = (stored: unknown) => rowOf(form, stored);
       const ground = await groundOf(at, this.placesOf(collectionId), meta, decode);
       const found = new Map<string, PersistedFound>();
@@ -167,9 +169,7 @@ export class Adapter implements HedgerowPersistenceAdapter {
   }
 
   async scanRows(collectionId: string, options: { metadataOnly?: boolean } = {}) {
-    const form = await this.ready(collectionId);
-    return this.#at(async (at) => {
-      await this.#meta(at, collectionId);
+    return this.#at(collectionId, async (at, _, form) => {
       const rows: ReturnType<typeof toPersistedRow>[] = [];
       for await (const [, stored] of at.scan({ prefix: this.placesOf(collectionId).rows })) {
         const row = rowOf(form, stored);
@@ -190,11 +190,8 @@ export class Adapter implements HedgerowPersistenceAdapter {
 
   async ensureIndex(collectionId: string, signature: string, spec: IndexSpec): Promise<void> {
     const path = indexedPath(spec.expressionSql);
-    const form = await this.ready(collectionId);
     const places = this.placesOf(collectionId);
-    if (Object.hasOwn((await this.#meta(this.#db, collectionId)).indexes, signature)) return;
-    await this.#db.transaction(async (store) => {
-      const meta = await this.#meta(store, collectionId);
+    await this.#edit(collectionId, async (store, meta, form) => {
       if (Object.hasOwn(meta.indexes, signature)) return;
       // A part of the rows may not be enough for a query.
       const isWhole = spec.whereSql === undefined;
@@ -210,10 +207,8 @@ export class Adapter implements HedgerowPersistenceAdapter {
   }
 
   async markIndexRemoved(collectionId: string, signature: string): Promise<void> {
-    await this.ready(collectionId);
     const places = this.placesOf(collectionId);
-    await this.#db.transaction(async (store) => {
-      const meta = await this.#meta(store, collectionId);
+    await this.#edit(collectionId, async (store, meta) => {
       if (!Object.hasOwn(meta.indexes, signature)) return;
       const { [signature]: index, ...indexes } = meta.indexes;
       if (index === undefined) return;
@@ -224,14 +219,11 @@ export class Adapter implements HedgerowPersistenceAdapter {
   }
 
   async getStreamPosition(collectionId: string): Promise<StreamPosition> {
-    await this.ready(collectionId);
-    return position(await this.#meta(this.#db, collectionId));
+    return this.#at(collectionId, async (_, meta) => position(meta));
   }
 
   async pullSince(collectionId: string, fromRowVersion: number): Promise<ChangesSincePull> {
-    const form = await this.ready(collectionId);
-    return this.#at(async (at) => {
-      const { version, dropped } = await this.#meta(at, collectionId);
+    return this.#at(collectionId, async (at, { version, dropped }, form) => {
       const reload = { latestRowVersion: version, requiresFullReload: true } as const;
       if (fromRowVersion < dropped) return reload;
       const log = new Log(this.placesOf(collectionId), form, this.#keeping.kept);
@@ -254,13 +246,33 @@ export class Adapter implements HedgerowPersistenceAdapter {
     });
   }
 
-  /** Reads one commit. */
-  async #at<T>(body: (at: CommitReads) => Promise<T>): Promise<T> {
-    const snapshot = this.#db.snapshot();
-    try {
-      return await body(snapshot as unknown as CommitReads);
-    } finally {
-      snapshot.close();
+  /** Changes a collection that has this state. */
+  async #edit<T>(
+    collectionId: string,
+    body: (tx: Transaction, meta: Meta, form: Form) => Promise<T>,
+  ): Promise<T> {
+    const form = await this.ready(collectionId);
+    return this.#db.transaction(async (tx) =>
+      body(tx, await this.#metaToWrite(tx, collectionId), form),
+    );
+  }
+
+  /** Reads one commit, in which a collection has this state. */
+  async #at<T>(
+    collectionId: string,
+    body: (at: CommitReads, meta: Meta, form: Form) => Promise<T>,
+  ): Promise<T> {
+    const form = await this.ready(collectionId);
+    for (;;) {
+      const snapshot = this.#db.snapshot();
+      try {
+        const at = snapshot as unknown as CommitReads;
+        const meta = await this.#readMeta(at, collectionId);
+        if (meta.schema === this.#keeping.schema) return await body(at, meta, form);
+      } finally {
+        snapshot.close();
+      }
+      await this.#db.transaction((tx) => this.#metaToWrite(tx, collectionId));
     }
   }
 }

@@ -254,6 +254,7 @@ describe('rows of another version', () => {
       told.push(payload),
     );
     const now = versioned(other, 'sync-present', 2);
+    await until(() => other.root === db.root);
     expect(await now.loadSubset('todos', {})).toEqual([]);
     await until(() => told.length > 0);
     expect(told).toEqual([{ type: 'collection:reset', schemaVersion: 2, resetEpoch: 1 }]);
@@ -263,6 +264,31 @@ describe('rows of another version', () => {
       code: 'newer-version',
       detail: 'schema',
     });
+  });
+
+  test('are dropped if an older tab writes them later', async () => {
+    const storage = { ...memory(), isShared: true };
+    const [db, other] = [await opened(storage), await opened(storage)];
+    const begin = async () => {
+      await db.clear();
+      await until(() => other.root === db.root);
+      const now = versioned(other, 'sync-present', 2);
+      expect(await now.loadSubset('todos', {})).toEqual([]);
+      await versioned(db, 'sync-present', 1).applyCommittedTx('todos', tx([todo('old')]));
+      await until(() => other.root === db.root);
+      return now;
+    };
+    const none = { latestTerm: 0, latestSeq: 0, latestRowVersion: 0 };
+    expect(await (await begin()).loadSubset('todos', {})).toEqual([]);
+    expect(await (await begin()).scanRows('todos')).toEqual([]);
+    expect(await (await begin()).getStreamPosition('todos')).toEqual(none);
+    expect(await (await begin()).pullSince('todos', 0)).toMatchObject({ latestRowVersion: 0 });
+    const expressionSql = [JSON.stringify({ type: 'ref', path: ['score'] })];
+    await (await begin()).ensureIndex('todos', 'by score', { expressionSql });
+    await (await begin()).markIndexRemoved('todos', 'by score');
+    const now = await begin();
+    await now.applyCommittedTx('todos', tx([todo('new')]));
+    expect(await now.loadSubset('todos', {})).toMatchObject([{ key: 'new' }]);
   });
 
   test('are an error if no other place has them', async () => {
