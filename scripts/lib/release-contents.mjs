@@ -9,8 +9,8 @@ import { ROOT } from './run.mjs';
 
 /** The most bytes of the tarball and of its unpacked files, by package: 4 % more than when this was written. */
 export const MAX_BYTES = {
-  hedgerow: { packed: 2_442_000, unpacked: 10_299_000 },
-  '@hedgerow/inspector': { packed: 382_000, unpacked: 782_000 },
+  hedgerow: { packed: 2_622_000, unpacked: 10_913_000 },
+  '@hedgerow/inspector': { packed: 382_000, unpacked: 821_000 },
   others: { packed: 29_000, unpacked: 97_000 },
 };
 

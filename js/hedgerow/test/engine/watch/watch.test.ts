@@ -33,6 +33,7 @@ describe('vectors', () => {
       if (step.set !== undefined) await db.putMany(Object.entries(step.set));
       if (step.del !== undefined) await db.delete(step.del);
       const expected = step.expect === 'no call' ? [] : [step.expect ?? step.expectInitial];
+      await until(() => told.length >= expected.length);
       await rest();
       expect(told).toEqual(expected);
     }
