@@ -118,7 +118,7 @@ interface Read {
   /** Whether it may come to several damaged chunks, in an order of its own. */
   readonly isOfMany?: boolean;
   run(host: Host, view: number): Promise<unknown>;
-  /** The same, row by row: a batched descent of the core also reads beside the paths of its keys. */
+  /** The same, row by row. A batched descent of the core may read nodes that no path of its keys has. */
   runOneByOne?(host: Host, view: number): Promise<unknown>;
 }
 
