@@ -40,7 +40,7 @@ const ENTRIES = [
   { name: 'encryption', file: 'sync/encryption/index.js', budget: 21_300 },
 ];
 /** For the page of the inspector, which is no part of an app. */
-const INSPECTOR_PAGE_BUDGET_BYTES = 368_000;
+const INSPECTOR_PAGE_BUDGET_BYTES = 371_000;
 /** Other rooms, except the requests that both kinds of own servers share. */
 const NOT_WIRE = /^\.\.\/(?!wire\/|link\/apply-pull-patch)/;
 /** Other rooms than the worker, whose folders are the two sides. */
@@ -60,7 +60,7 @@ const ROOMS = [
     budget: 11_200,
     later: 9_000,
   },
-  { name: 'live', file: 'live/index.ts', others: /^\.\.\//, budget: 5_800 },
+  { name: 'live', file: 'live/index.ts', others: /^\.\.\//, budget: 5_850 },
   ...['react', 'vue', 'svelte', 'solid', 'angular'].map((name) => ({
     name,
     file: `live/frameworks/${name}.ts`,

@@ -12,7 +12,7 @@ mod marks;
 mod moving;
 mod walk;
 
-use crate::cache::{Cache, SegmentId, Want};
+use crate::cache::{Cache, SegmentId};
 use crate::error::Error;
 use crate::hash::Hash;
 use crate::limits::SMALL_SEGMENT_BYTES;
@@ -181,17 +181,18 @@ impl Collect {
             // Segments without live chunks come first, in exchanges without copies: these need no space.
             let copies = self.marks.find(*id).is_some_and(|segment| segment.live > 0);
             let is_full = self.moving.is_full() || (copies && self.moving.frees_only());
-            if self.thoroughness.survey || is_full {
+            if self.thoroughness.survey || (is_full && !self.moving.is_midway()) {
                 break;
             }
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             let exact = self.totals.exact;
-            if let Some(id) = self.moving.take(cache, &self.marks, *id, exact, budget) {
-                return Ok(Step::Need(Vec::from([Want::whole_of(id)])));
-            }
-            self.chosen.pop();
+            match self.moving.take(cache, &self.marks, *id, exact, budget) {
+                Step::Done(()) => self.chosen.pop(),
+                Step::Need(wanted) => return Ok(Step::Need(wanted)),
+                Step::Yield => return Ok(Step::Yield),
+            };
         }
         let (gone, sealed) = self.moving.finish();
         Ok(Step::Done((!gone.is_empty()).then_some(Exchange { gone, sealed })))

@@ -1,12 +1,12 @@
 //! Moves the live chunks of segments into new ones, in the order of trees.
 
 use super::marks::Marks;
-use crate::cache::{Cache, SegmentId};
+use crate::cache::{Cache, SegmentId, Want};
 use crate::chunk::ChunkKind;
 use crate::hash::Hash;
 use crate::limits::SMALL_SEGMENT_BYTES;
 use crate::segment::{Packer, Sealed, Stream, Table};
-use crate::step::Budget;
+use crate::step::{Budget, Step};
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 
@@ -15,6 +15,9 @@ const BATCH_BYTES: usize = 2 << 20;
 const BATCH_SEGMENTS: usize = 256;
 /// Bytes that are moved at a time when little space is left: one segment, or some small ones.
 const SPARING_BATCH_BYTES: usize = SMALL_SEGMENT_BYTES;
+
+/// The work of a chunk besides its bytes.
+const CHUNK_WORK: usize = 64;
 
 /// The position of values whose place in the order is not known: after all others.
 const LAST: u32 = u32::MAX;
@@ -35,12 +38,16 @@ pub struct Moving {
     bytes: Vec<u8>,
     chunks: Vec<Moved>,
     /// For each chunk: its position among the live ones (high 32 bits), and in `chunks` (low).
-    order: BinaryHeap<u64>,
+    order: Vec<u64>,
     gone: Vec<SegmentId>,
     /// Little space is left: one segment is copied at a time.
     spares_room: bool,
     /// The position of each chunk of the current segment among the live ones, so far.
     ordinals: Vec<Option<u32>>,
+    /// How many chunks of the current segment are copied or left out.
+    at: usize,
+    /// The lengths of `bytes` and `chunks` before the current segment.
+    before: (usize, usize),
 }
 
 impl Moving {
@@ -58,10 +65,15 @@ impl Moving {
         self.bytes.is_empty() && !self.gone.is_empty()
     }
 
-    /// Copies the live chunks of a segment, which may then be deleted. Where `exact` is false, all
-    /// values count as live. Returns the id of a segment that must be loaded first.
+    /// Returns whether some chunks of a segment are copied, and others are not yet.
+    pub const fn is_midway(&self) -> bool {
+        self.at > 0
+    }
+
+    /// Copies the live chunks of a segment, which may then be deleted. Where `exact` is false, all values count as live,
+    /// and every chunk is unpacked to know what it is. Call it with the same segment until it is done.
     ///
-    /// Skips a segment that has a damaged chunk or cannot be read.
+    /// Skips a segment that has a damaged live chunk or cannot be read.
     pub fn take(
         &mut self,
         cache: &Cache,
@@ -69,54 +81,97 @@ impl Moving {
         id: SegmentId,
         exact: bool,
         budget: &mut Budget,
-    ) -> Option<SegmentId> {
-        if marks.find(id).is_some_and(|marked| marked.has_remote) {
-            // It was chosen, so all of its chunks are dead.
-            self.gone.push(id);
-            return None;
-        }
-        if let Some(needed) = self.find_ordinals(cache, marks, id) {
-            return Some(needed);
-        }
-        if exact && self.ordinals.iter().all(Option::is_none) {
-            self.ordinals.clear();
-            self.gone.push(id);
-            return None;
-        }
-        if cache.wants(id) {
-            return Some(id);
-        }
-        let ordinals = core::mem::take(&mut self.ordinals);
-        let (bytes, table) = cache.segment_bytes(id)?;
-        budget.spend(bytes.len());
-        let mut streams = Vec::with_capacity(table.len());
-        for at in 0..table.len() {
-            let chunk = table.chunk(bytes, at);
-            if Hash::of(&chunk) != table.hash(at) {
-                return None;
+    ) -> Step<()> {
+        // Of a chosen segment with chunks at a remote all chunks are dead.
+        let mut goes = marks.find(id).is_some_and(|marked| marked.has_remote);
+        if !goes {
+            match self.find_ordinals(cache, marks, id, budget) {
+                Step::Done(()) => {}
+                waiting => return waiting,
             }
-            streams.push(stream_of(&chunk));
+            goes = exact && self.ordinals.iter().all(Option::is_none);
         }
-        for (at, (ordinal, stream)) in ordinals.into_iter().zip(streams).enumerate() {
-            self.take_chunk((bytes, table, at), stream, ordinal, exact);
+        if !goes {
+            if cache.wants(id) {
+                return Step::Need(Vec::from([Want::whole_of(id)]));
+            }
+            match self.copy(cache, id, exact, budget) {
+                Step::Done(is_whole) => goes = is_whole,
+                Step::Need(wanted) => return Step::Need(wanted),
+                Step::Yield => return Step::Yield,
+            }
         }
-        self.gone.push(id);
-        None
+        self.ordinals.clear();
+        self.at = 0;
+        if goes {
+            self.gone.push(id);
+        }
+        Step::Done(())
     }
 
-    /// Finds the live chunks of a segment: marked chunks, and chunks whose marked copy, in another
-    /// segment, is damaged. Returns the id of a segment that must be loaded first.
-    fn find_ordinals(&mut self, cache: &Cache, marks: &Marks, id: SegmentId) -> Option<SegmentId> {
-        let (marked, table) = (marks.find(id)?, cache.table(id)?);
+    /// Copies the rest of the live chunks of a segment; returns `false`, and takes back its copies, if one is damaged.
+    fn copy(
+        &mut self,
+        cache: &Cache,
+        id: SegmentId,
+        exact: bool,
+        budget: &mut Budget,
+    ) -> Step<bool> {
+        let Some((bytes, table)) = cache.segment_bytes(id) else { return Step::Done(false) };
+        if !self.is_midway() {
+            self.before = (self.bytes.len(), self.chunks.len());
+        }
+        while self.at < table.len() {
+            if budget.is_over(cache) {
+                return Step::Yield;
+            }
+            let at = self.at;
+            self.at += 1;
+            budget.spend(CHUNK_WORK);
+            if exact && self.ordinals[at].is_none() {
+                continue;
+            }
+            let chunk = table.chunk(bytes, at);
+            budget.spend(2 * chunk.len());
+            if Hash::of(&chunk) != table.hash(at) {
+                self.bytes.truncate(self.before.0);
+                self.chunks.truncate(self.before.1);
+                self.order.truncate(self.before.1);
+                return Step::Done(false);
+            }
+            self.take_chunk((bytes, table, at), stream_of(&chunk), self.ordinals[at], exact);
+        }
+        Step::Done(true)
+    }
+
+    /// Finds the live chunks of a segment: marked chunks, and chunks whose marked copy, in another segment, is damaged.
+    fn find_ordinals(
+        &mut self,
+        cache: &Cache,
+        marks: &Marks,
+        id: SegmentId,
+        budget: &mut Budget,
+    ) -> Step<()> {
+        let (Some(marked), Some(table)) = (marks.find(id), cache.table(id)) else {
+            return Step::Done(());
+        };
         while self.ordinals.len() < table.len() {
+            if budget.is_over(cache) {
+                return Step::Yield;
+            }
             let at = self.ordinals.len();
+            budget.spend(CHUNK_WORK);
             let ordinal = match (marked.ordinal(at), table.hash(at)) {
                 (None, hash) => match marks.live_copy(cache, &hash) {
-                    Some((other, ..)) if cache.wants(other) => return Some(other),
+                    Some((other, ..)) if cache.wants(other) => {
+                        return Step::Need(Vec::from([Want::whole_of(other)]));
+                    }
                     Some((other, chunk, ordinal)) => {
                         let copy = cache.segment_bytes(other);
                         let is_whole = copy.is_some_and(|(bytes, table)| {
-                            Hash::of(&table.chunk(bytes, chunk)) == hash
+                            let copy = table.chunk(bytes, chunk);
+                            budget.spend(2 * copy.len());
+                            Hash::of(&copy) == hash
                         });
                         (!is_whole).then_some(ordinal)
                     }
@@ -126,7 +181,7 @@ impl Moving {
             };
             self.ordinals.push(ordinal);
         }
-        None
+        Step::Done(())
     }
 
     /// Takes a chunk of a segment as it is stored there.
@@ -149,7 +204,7 @@ impl Moving {
     /// Takes the segments to delete, and their replacements; empties this.
     pub fn finish(&mut self) -> (Vec<SegmentId>, Vec<Sealed>) {
         let mut packer = Packer::new();
-        for number in core::mem::take(&mut self.order).into_sorted_vec() {
+        for number in BinaryHeap::from(core::mem::take(&mut self.order)).into_sorted_vec() {
             let Moved { stream, hash, start, stored, len } = self.chunks[number as u32 as usize];
             packer.put_known(stream, hash, &self.bytes[start..start + stored], len);
         }

@@ -90,7 +90,7 @@ impl Walk {
         budget: &mut Budget,
     ) -> Result<Step<()>, Error> {
         while let Some(hash) = self.commits.last() {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             let bytes = match cache.chunk(hash, ChunkKind::Commit) {
@@ -119,7 +119,7 @@ impl Walk {
             self.commits.pop();
         }
         while let Some((hash, kind)) = self.pieces.last() {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             let piece = match cache.chunk(hash, *kind)? {
@@ -152,7 +152,7 @@ impl Walk {
         }
         loop {
             while let Some(hash) = self.level.get(self.at) {
-                if budget.is_spent() {
+                if budget.is_over(cache) {
                     return Ok(Step::Yield);
                 }
                 match cache.node(hash)? {
@@ -201,12 +201,12 @@ impl Walk {
                 marks.may_miss = self.value_refs.len() >= sure_refs;
                 self.value(cache, marks, value_ref)?;
                 budget.spend(MARK_WORK);
-                if budget.is_spent() {
+                if budget.is_over(cache) {
                     return Ok(Step::Yield);
                 }
             }
             while let Some((hash, len, may_miss)) = self.lists.last() {
-                if budget.is_spent() {
+                if budget.is_over(cache) {
                     return Ok(Step::Yield);
                 }
                 marks.may_miss = *may_miss;
@@ -223,7 +223,7 @@ impl Walk {
                 self.lists.pop();
             }
             let Some(hash) = self.leaves.get(self.leaves_read) else { return Ok(Step::Done(())) };
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             marks.may_miss = self.leaves_read >= sure_leaves;

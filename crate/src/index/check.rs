@@ -78,7 +78,7 @@ impl CheckIndex {
     /// As [`Cache::node`].
     pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<bool>, Error> {
         loop {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             let run = match self.rows.run(cache)? {
@@ -114,7 +114,7 @@ impl CheckIndex {
             self.rows.advance(1);
         }
         loop {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             let run = match self.index.run(cache)? {

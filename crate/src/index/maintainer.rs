@@ -214,7 +214,7 @@ impl IndexMaintainer {
             };
             match step {
                 Step::Done(()) => {}
-                Step::Yield if self.full && !budget.is_spent() => {}
+                Step::Yield if self.full && !budget.is_over(cache) => {}
                 waiting => return Ok(waiting),
             }
         }

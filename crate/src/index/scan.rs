@@ -9,7 +9,7 @@ use crate::index::encode::NULL_KEY;
 use crate::index::{Entries, secondary_end, write_secondary};
 use crate::output::Output;
 use crate::step::{Budget, Step};
-use crate::tree::{Cursor, Parts, Range, Tree, ValueReader, get, write};
+use crate::tree::{Cursor, Parts, Range, Tree, ValueReader, get, leaf_hash_of, write};
 use crate::value::Kind;
 use alloc::vec::Vec;
 
@@ -124,7 +124,7 @@ impl IndexScan {
                 }
             }
             while self.next < self.entries.len() {
-                if budget.is_spent() && self.reading.is_none() {
+                if budget.is_over(cache) && self.reading.is_none() {
                     return Ok(Step::Yield);
                 }
                 let before = out.len();
@@ -144,7 +144,7 @@ impl IndexScan {
         self.next = 0;
         let most = self.left.min(self.block as u64) as usize;
         while self.entries.len() < most {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 if self.entries.is_empty() {
                     return Ok(Step::Yield);
                 }
@@ -229,14 +229,20 @@ impl IndexScan {
 
     /// Returns `first`, and the other wants of the rows of this block.
     fn ahead(&self, cache: &Cache, first: Want) -> Vec<Want> {
-        let rest = (self.next + 1..self.entries.len()).filter_map(|at| {
+        let mut last = None;
+        let mut rest = (self.next + 1..self.entries.len()).filter_map(|at| {
             let entry = self.entries.get(at).bytes();
             let primary = &entry[secondary_end(entry, self.columns).unwrap_or(0)..];
-            match get(cache, self.rows, primary) {
-                Ok(Fetch::At(want)) => Some(want),
+            match leaf_hash_of(cache, self.rows, primary) {
+                Ok(Fetch::At(want)) => Some(Fetch::At(want)),
+                // Rows of one leaf need it once.
+                Ok(Fetch::Here(leaf)) if leaf != last => {
+                    last = leaf;
+                    leaf.map(Fetch::Here)
+                }
                 _ => None,
             }
         });
-        cache.parts(first, rest)
+        cache.parts(first, &mut rest)
     }
 }

@@ -8,6 +8,9 @@ use crate::step::{Budget, Step};
 use crate::tree::Tree;
 use alloc::vec::Vec;
 
+/// The work of a node for the comparison of two levels.
+const SORTED_NODE_WORK: usize = 64;
+
 /// The nodes of one level of a tree, and the nodes below found so far.
 #[derive(Debug, Default)]
 struct Side {
@@ -56,7 +59,7 @@ impl Side {
         mut each: impl FnMut(&Inner<'_>, &[u8]) -> Result<(), Error>,
     ) -> Result<Step<()>, Error> {
         while let Some(hash) = self.nodes.get(self.at) {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             match (cache.node(hash)?, cache.any(hash)?) {
@@ -136,15 +139,19 @@ impl NewNodes {
             }
             let (new_level, old_level) =
                 (self.new.level.unwrap_or_default(), self.old.level.unwrap_or_default());
+            // Leaves are not read.
+            if new_level == 0 {
+                return Ok(Step::Done(()));
+            }
             // If only one tree has a node but both have its child, the other has that child below a node of its own.
             if new_level == old_level && !self.is_compared {
                 let (old, new) = (self.old.sorted(), self.new.sorted());
                 self.new.drop_shared(&old);
                 self.old.drop_shared(&new);
                 self.is_compared = true;
+                budget.spend(SORTED_NODE_WORK * (old.len() + new.len()));
             }
-            // Leaves are not read.
-            if new_level == 0 || self.new.nodes.is_empty() {
+            if self.new.nodes.is_empty() {
                 return Ok(Step::Done(()));
             }
             if new_level >= old_level {

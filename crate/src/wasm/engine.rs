@@ -144,9 +144,9 @@ impl Engine {
         status::SEGMENT
     }
 
-    /// Begins a step: frees memory beyond the cache's budget, and returns the budget of the step.
+    /// Begins a step: see [`Cache::begin`]. Returns the budget of the step.
     pub fn begin(&mut self, budget: u32) -> Budget {
-        self.cache.settle();
+        self.cache.begin();
         Budget::of(budget as usize)
     }
 

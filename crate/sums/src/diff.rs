@@ -69,7 +69,7 @@ impl SumDiff {
         out: &mut SumLeaves,
     ) -> Result<Step<()>, Error> {
         loop {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             budget.spend(256);

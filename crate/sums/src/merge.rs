@@ -160,7 +160,7 @@ impl SumMerge {
     /// Changes the trie, without hashing.
     fn change(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         while let Some(task) = self.tasks.pop() {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 self.tasks.push(task);
                 return Ok(Step::Yield);
             }

@@ -107,7 +107,7 @@ impl SumMultiGet {
         let Self { tree, wanted, waiting } = self;
         let mut missing = Vec::new();
         while let Some(next) = wanted.last_mut() {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             budget.spend(1024);
@@ -133,7 +133,10 @@ impl SumMultiGet {
         waiting.reverse();
         core::mem::swap(wanted, waiting);
         // After a yield, segments that were missing may be in memory.
-        let mut missing = missing.into_iter();
-        Ok(missing.next().map_or(Step::Yield, |first| Step::Need(cache.parts(first, missing))))
+        let mut missing = missing.into_iter().map(Fetch::At);
+        Ok(match missing.next() {
+            Some(Fetch::At(first)) => Step::Need(cache.parts(first, &mut missing)),
+            _ => Step::Yield,
+        })
     }
 }

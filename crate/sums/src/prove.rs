@@ -101,7 +101,7 @@ impl SumProve {
         }
         let Self { trie, paths, climb, at, nodes, bitmap, bits, .. } = self;
         while let Some(path) = paths.get(*at) {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             budget.spend(KEY_WORK);

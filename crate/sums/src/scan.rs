@@ -48,7 +48,7 @@ impl SumScan {
         out: &mut SumLeaves,
     ) -> Result<Step<()>, Error> {
         loop {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             let record = match self.cursor.peek(cache)? {

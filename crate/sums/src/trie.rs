@@ -321,7 +321,7 @@ impl Trie {
         // The segment that the first of `missing` needs.
         let mut awaited = None;
         while let Some((at, from, to)) = self.frontier.pop() {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 self.frontier.push((at, from, to));
                 // Ask for missing pieces first; otherwise the next step would begin with them again.
                 if awaited.is_none() {

@@ -78,7 +78,7 @@ impl SumVerify {
     /// As [`Cache::node`], at the first fault.
     pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Result<Step<()>, Error> {
         loop {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             if let Some(at) = self.value_refs.last() {

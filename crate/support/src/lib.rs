@@ -5,6 +5,7 @@
 // Every fault panics here, so that the test or the fuzz target fails.
 #![allow(clippy::missing_panics_doc)]
 
+mod absent;
 pub mod blake3;
 pub mod census;
 pub mod collections;

@@ -41,6 +41,11 @@ impl Pace {
         (Budget::of([1, 1, 7, 64, 300, 4096, 1 << 16, usize::MAX][choice % 8]), leaves)
     }
 
+    /// Chooses whether a segment is stored as it was made.
+    pub fn is_whole(&mut self) -> bool {
+        self.choice() & 8 != 0
+    }
+
     /// Chooses what to load for these wants, in order; `any` returns any stored segment.
     pub fn answer(
         &mut self,

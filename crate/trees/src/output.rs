@@ -70,13 +70,22 @@ impl Output {
         }
     }
 
-    /// Adds a member that the core writes itself, the JSON text that `append` writes. An output must begin
-    /// with such a member, or have only values.
+    /// Adds a member that the core writes itself, the JSON text that `append` writes.
     pub fn say(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
-        debug_assert!(self.members == 0 || !self.keys.is_empty(), "a value without a place");
+        if self.keys.is_empty() {
+            for _ in 0..self.members {
+                self.add_place();
+            }
+        }
         separate(&mut self.keys);
         append(&mut self.keys);
         self.members += 1;
+    }
+
+    /// Adds the placeholder of a value among the other members.
+    fn add_place(&mut self) {
+        separate(&mut self.keys);
+        self.keys.extend_from_slice(VALUE);
     }
 
     /// Adds a key.
@@ -87,8 +96,7 @@ impl Output {
     /// Adds a value; `append` writes its bytes.
     pub fn value<T>(&mut self, kind: Kind, append: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         if !self.keys.is_empty() {
-            separate(&mut self.keys);
-            self.keys.extend_from_slice(VALUE);
+            self.add_place();
         }
         separate(&mut self.text);
         self.members += 1;
@@ -203,6 +211,16 @@ mod tests {
         assert_eq!(texts(&mut out), (&b""[..], &b"[1,0]"[..]));
         out.reopen();
         assert_eq!(texts(&mut out), (&b""[..], &b"[]"[..]));
+    }
+
+    #[test]
+    fn values_before_other_members_get_their_places() {
+        let mut out = Output::new();
+        for at in 0..2 {
+            out.value(Kind::Json, |text| text.push(b'1'));
+            out.say(|text| text.push(b'a' + at));
+        }
+        assert_eq!(texts(&mut out), (&b"[null,a,null,b]"[..], &b"[1,1]"[..]));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! [`Step::Need`] the host first loads the wants into the [`Cache`](crate::cache::Cache); after
 //! [`Step::Yield`] it calls again with a new [`Budget`].
 
-use crate::cache::Want;
+use crate::cache::{Cache, Want};
 use alloc::vec::Vec;
 
 /// The result of a step of an operation.
@@ -50,6 +50,12 @@ impl Budget {
     #[must_use]
     pub const fn is_spent(&self) -> bool {
         self.spent >= self.given
+    }
+
+    /// Spends the work that the cache did for this step, and returns whether the budget is spent.
+    pub fn is_over(&mut self, cache: &Cache) -> bool {
+        self.spend(cache.take_work());
+        self.is_spent()
     }
 
     /// Returns the work that was done, which may exceed the budget.

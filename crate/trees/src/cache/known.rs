@@ -3,7 +3,7 @@
 
 use super::marks::Marks;
 use super::parts::Parts;
-use super::unpacked::Unpacked;
+use super::unpacked::{Unpacked, UnpackedBytes};
 use crate::segment::Table;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -68,7 +68,7 @@ impl Segment {
     /// the segment was cut off before its end, the bytes are empty. Unpacks the chunk, if it is packed, and adds
     /// the memory for it to `unpacked`.
     #[inline]
-    pub fn held(&self, chunk: usize, unpacked: &Cell<usize>) -> Option<(&[u8], &Cell<u64>)> {
+    pub fn held(&self, chunk: usize, unpacked: &UnpackedBytes) -> Option<(&[u8], &Cell<u64>)> {
         match &self.bytes {
             Some(bytes) if !self.table.is_remote(chunk) => {
                 let stored = bytes.get(self.table.range(chunk)).unwrap_or_default();

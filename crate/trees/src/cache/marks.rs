@@ -52,9 +52,13 @@ impl Marks {
         Self { checked: words(chunks, u64::MAX), ..Self::none() }
     }
 
-    /// Returns marks for `chunks` chunks that were just read and are not checked.
-    pub fn read(chunks: usize) -> Self {
-        Self { checked: words(chunks, 0), ..Self::none() }
+    /// Forgets the marks of `chunks` chunks, as all but `kept` were just read.
+    pub fn read_all(&mut self, chunks: usize, kept: impl Iterator<Item = usize>) {
+        self.leave(kept);
+        self.damaged = RefCell::default();
+        if self.checked.is_empty() {
+            self.checked = words(chunks, 0);
+        }
     }
 
     /// Forgets the marks of one of `chunks` chunks, which was just read.
@@ -71,9 +75,17 @@ impl Marks {
         clear(&self.checked, chunk);
     }
 
-    /// Forgets which chunks are checked, as the segment leaves memory.
-    pub fn leave(&mut self) {
-        self.checked = Vec::new();
+    /// Forgets which chunks are checked, as all but `kept` leave memory.
+    pub fn leave(&mut self, kept: impl Iterator<Item = usize>) {
+        let before = core::mem::take(&mut self.checked);
+        for chunk in kept {
+            if self.checked.is_empty() {
+                self.checked = words(before.len() * 64, 0);
+            }
+            if is_set(&before, chunk) {
+                set(&self.checked, chunk);
+            }
+        }
     }
 
     #[inline]

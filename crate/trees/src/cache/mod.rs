@@ -28,7 +28,7 @@ use catalogue::Catalogue;
 use core::cell::Cell;
 use known::Segment;
 use marks::Marks;
-use parts::{Part, Parts};
+use parts::Part;
 use residents::Residents;
 use want::Wants;
 
@@ -56,8 +56,6 @@ pub struct Cache {
     hits: Cell<u64>,
     /// Reads that had to wait for storage.
     misses: Cell<u64>,
-    /// See [`Cache::take_checked`].
-    checked_bytes: Cell<usize>,
 }
 
 impl Default for Cache {
@@ -88,7 +86,6 @@ impl Cache {
             awaits_tables: false,
             hits: Cell::new(0),
             misses: Cell::new(0),
-            checked_bytes: Cell::new(0),
         }
     }
 
@@ -98,7 +95,8 @@ impl Cache {
         self.secret
     }
 
-    /// Sets how many bytes of stored segments it holds, and frees the rest.
+    /// Sets how many bytes of stored segments it holds, and frees the rest. The chunks that a step reads may exceed that
+    /// by half: see [`Cache::begin`].
     pub fn fit(&mut self, budget: usize) {
         self.residents.set_budget(budget);
         self.residents.evict(&mut self.catalogue);
@@ -152,9 +150,19 @@ impl Cache {
         self.catalogue.insert(segment);
     }
 
-    /// Takes the bytes of the chunks that were checked since the last call. A chunk is checked at its first use.
-    pub fn take_checked(&self) -> usize {
-        self.checked_bytes.take()
+    /// Begins a step of an operation: frees memory beyond the budget, and forgets the work of other operations. The chunks
+    /// that the step reads stay in memory until the next one, in up to one and a half budgets, so that it finds them when
+    /// its wants are loaded.
+    pub fn begin(&mut self) {
+        self.settle();
+        self.residents.begin_step();
+        self.residents.unpacked().take_work();
+    }
+
+    /// Takes the work that was done since the last call: the bytes that were unpacked and hashed. A chunk is unpacked and
+    /// hashed at its first use. [`Budget::is_over`](crate::step::Budget::is_over) spends it.
+    pub fn take_work(&self) -> usize {
+        self.residents.unpacked().take_work()
     }
 
     /// Records that the segment is stored: from now on it may leave memory.
@@ -206,9 +214,14 @@ impl Cache {
             if is_here {
                 return;
             }
-            self.residents.leave(segment.size());
-            segment.parts = Parts::none();
-            segment.marks = Marks::read(segment.table.len());
+            let table = &segment.table;
+            let mut size = (0, 0);
+            segment.parts.retain(
+                |part| table.is_remote(part.chunk as usize),
+                |part| size = (size.0 + part.bytes.len(), size.1 + 1),
+            );
+            self.residents.leave(size);
+            segment.marks.read_all(table.len(), segment.parts.chunks());
             segment.bytes = Some(bytes);
             segment.used = used;
         } else {
@@ -250,7 +263,7 @@ impl Cache {
     /// Returns the bytes of chunks that are in memory packed and unpacked.
     #[must_use]
     pub const fn unpacked_bytes(&self) -> usize {
-        self.residents.unpacked().get()
+        self.residents.unpacked().held()
     }
 
     /// Drops unpacked chunks, first of the least recently used segments, if they take more than `most` bytes.
@@ -337,32 +350,17 @@ impl Cache {
         wanted
     }
 
-    /// Returns what to ask for: `first`, and the wants of `rest` that are not in memory, as many as fit
-    /// without evicting each other. Takes no more from `rest` than that.
-    pub fn parts(&self, first: Want, rest: impl Iterator<Item = Want>) -> Vec<Want> {
-        let mut wants = self.wants_of(first);
-        for want in rest {
-            if self.lacks(want) && !wants.add(want, self.segment_len(want.segment)) {
-                break;
-            }
-        }
-        wants.list()
-    }
-
-    /// Returns what to ask for as [`Cache::parts`], for chunks by their hashes. Chunks in memory need room,
-    /// too: they are still to be read, and count as used.
-    pub fn parts_ahead<'h>(
-        &self,
-        first: Want,
-        hashes: impl Iterator<Item = &'h Hash>,
-    ) -> Vec<Want> {
-        let mut wants = self.wants_of(first);
-        for hash in hashes {
-            // An error of one of them is returned when it is read.
-            let has_room = match self.missing(hash) {
-                Ok(Some(want)) => wants.add(want, self.segment_len(want.segment)),
-                Ok(None) => wants.pass(self.chunk_len(hash).unwrap_or(0)),
-                Err(_) => true,
+    /// Returns what to ask for: `first`, and what `rest` lacks, as much as fits without evicting each other. Chunks in
+    /// memory need room, too: they are still to be read. Takes no more from `rest` than that.
+    pub fn parts(&self, first: Want, rest: &mut dyn Iterator<Item = Fetch<Hash>>) -> Vec<Want> {
+        let mut wants = Wants::new(self.request_cost, self.residents.room());
+        wants.add(first, self.segment_len(first.segment));
+        for next in rest {
+            let has_room = match next {
+                Fetch::At(want) => {
+                    !self.lacks(want) || wants.add(want, self.segment_len(want.segment))
+                }
+                Fetch::Here(hash) => wants.pass(self.chunk_len(&hash).unwrap_or(0)),
             };
             if !has_room {
                 break;
@@ -371,10 +369,19 @@ impl Cache {
         wants.list()
     }
 
-    fn wants_of(&self, first: Want) -> Wants {
-        let mut wants = Wants::new(self.request_cost, self.residents.room());
-        wants.add(first, self.segment_len(first.segment));
-        wants
+    /// Returns what to ask for as [`Cache::parts`], for chunks by their hashes. Chunks in memory count as used.
+    pub fn parts_ahead<'h>(
+        &self,
+        first: Want,
+        hashes: impl Iterator<Item = &'h Hash>,
+    ) -> Vec<Want> {
+        // An error of one of them is returned when it is read.
+        let mut found = hashes.filter_map(|hash| match self.missing(hash) {
+            Ok(Some(want)) => Some(Fetch::At(want)),
+            Ok(None) => Some(Fetch::Here(*hash)),
+            Err(_) => None,
+        });
+        self.parts(first, &mut found)
     }
 
     fn segment_len(&self, id: SegmentId) -> usize {

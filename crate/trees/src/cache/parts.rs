@@ -58,6 +58,11 @@ impl Parts {
         self.0.iter()
     }
 
+    /// Lists the positions of the chunks.
+    pub fn chunks(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().map(|part| part.chunk as usize)
+    }
+
     pub const fn len(&self) -> usize {
         self.0.len()
     }

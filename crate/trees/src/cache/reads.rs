@@ -23,17 +23,20 @@ const MOST_LOOKED_AT: usize = 16;
 const ROOM_FOR_INNER: usize = 32 * SEGMENT_BYTES;
 
 impl Cache {
-    /// Selects a copy: one in memory that is not damaged, else one that must be loaded. A copy that was found damaged
-    /// or is at a remote comes last. With `checks`, a copy in memory is checked for damage first.
+    /// Selects a copy: one in memory that is not damaged, else one that must be loaded. A copy at a remote comes after
+    /// stored ones, and a copy that was found damaged last. With `checks`, a copy in memory is checked for damage first.
     #[inline(never)]
     pub(super) fn select(&self, hash: &Hash, checks: bool) -> Result<Fetch<&[u8]>, Error> {
         let (mut is_known, mut is_damaged, mut looked_at) = (false, false, 0);
-        let (mut stored, mut other) = (None, None);
+        let (mut stored, mut remote, mut damaged) = (None, None, None);
         for (segment, chunk) in self.catalogue.copies(hash) {
             is_known = true;
             match segment.is_held(chunk) {
-                None if segment.marks.is_damaged(chunk) || segment.table.is_remote(chunk) => {
-                    other.get_or_insert((segment, chunk));
+                None if segment.table.is_remote(chunk) => {
+                    remote.get_or_insert((segment, chunk));
+                }
+                None if segment.marks.is_damaged(chunk) => {
+                    damaged.get_or_insert((segment, chunk));
                 }
                 None => {
                     stored.get_or_insert((segment, chunk));
@@ -57,8 +60,8 @@ impl Cache {
         if stored.is_none() && self.awaits_tables {
             return Ok(Fetch::At(Want::table_of(hash)));
         }
-        let other = other.filter(|(segment, chunk)| !is_damaged || segment.table.is_remote(*chunk));
-        match stored.or(other) {
+        // Of damaged copies, one in memory is enough.
+        match stored.or(remote).or(damaged.filter(|_| !is_damaged)) {
             Some((segment, chunk)) => {
                 if checks {
                     self.misses.set(self.misses.get() + 1);
@@ -100,6 +103,7 @@ impl Cache {
             self.hit(used);
             return Ok(Some(bytes));
         }
+        self.residents.unpacked().add_work(bytes.len());
         if Hash::of(bytes) != *hash {
             segment.marks.set_damaged(chunk, segment.table.len());
             return Ok(None);
@@ -113,7 +117,6 @@ impl Cache {
             .map_err(|cause| Error::CorruptChunk { hash: *hash, cause: Some(cause) })?;
         segment.marks.set_checked(chunk);
         self.hit(used);
-        self.checked_bytes.set(self.checked_bytes.get() + bytes.len());
         Ok(Some(bytes))
     }
 
@@ -314,18 +317,77 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_counted_when_they_are_checked_for_the_first_time() {
+    fn work_is_counted_when_a_chunk_is_read_for_the_first_time() {
         let mut cache = Cache::new(1 << 20);
         cache.add_table(1, sealed(&[LEAF]).table);
         cache.load(Want::whole_of(1), LEAF.to_vec());
         let hash = Hash::of(LEAF);
         for expected in [LEAF.len(), 0] {
             assert!(is_here(&cache, &hash));
-            assert_eq!(cache.take_checked(), expected);
+            assert_eq!(cache.take_work(), expected);
         }
         assert_eq!(
             (cache.known_segments(), cache.known_chunks(), cache.held_bytes()),
             (1, 1, LEAF.len())
         );
+    }
+
+    /// Makes a cache with the table of a segment of one other chunk that names `LEAF` at a remote, under number 1.
+    fn naming_leaf() -> (Cache, Hash, Sealed) {
+        let (hash, other) = (Hash::of(LEAF), [0xee; 40]);
+        let nodes = [(Hash::of(&other), &other[..])];
+        let sealed = Sealed::of_nodes(&nodes, &[(hash, LEAF.len() as u16)]).unwrap();
+        let mut cache = Cache::new(1 << 20);
+        cache.add_table(1, sealed.table.clone());
+        (cache, hash, sealed)
+    }
+
+    #[test]
+    fn a_copy_at_a_remote_is_tried_before_damaged_ones_whatever_is_in_memory() {
+        let (mut cache, hash, _) = naming_leaf();
+        for id in [2, 3] {
+            cache.add_table(id, sealed(&[LEAF]).table);
+        }
+        let asked = |cache: &Cache| match cache.node(&hash) {
+            Ok(Fetch::At(want)) => want,
+            other => panic!("{other:?}"),
+        };
+        let bad = || vec![0; LEAF.len()];
+        for id in [3, 2] {
+            assert_eq!(asked(&cache), Want::whole_of(id));
+            cache.load(Want::whole_of(id), bad());
+        }
+        assert!(asked(&cache).is_remote());
+        // The damaged copies leave memory, but not the knowledge that they are damaged; then one of them is read again.
+        cache.fit(0);
+        for id in 10..80 {
+            cache.add_table(id, sealed(&[&[0xee, id as u8]]).table);
+            cache.load(Want::whole_of(id), vec![0xee, id as u8]);
+        }
+        assert!(cache.wants(2) && cache.wants(3));
+        cache.load(Want::whole_of(3), bad());
+        assert!(asked(&cache).is_remote());
+        cache.load(asked(&cache), LEAF.to_vec());
+        assert!(is_here(&cache, &hash));
+    }
+
+    #[test]
+    fn a_chunk_of_a_remote_stays_and_stays_checked_while_the_rest_of_its_segment_comes_and_leaves()
+    {
+        let (mut cache, hash, named) = naming_leaf();
+        let want = cache.missing(&hash).unwrap().unwrap();
+        cache.load(want, LEAF.to_vec());
+        assert!(is_here(&cache, &hash));
+        assert_eq!(cache.take_work(), LEAF.len());
+        cache.load(Want::whole_of(1), named.bytes);
+        assert!(is_here(&cache, &hash));
+        cache.fit(0);
+        for id in 10..80 {
+            cache.add_table(id, sealed(&[&[0xee, id as u8]]).table);
+            cache.load(Want::whole_of(id), vec![0xee, id as u8]);
+            assert!(is_here(&cache, &hash));
+        }
+        assert!(cache.wants(1), "the rest of its segment was driven out");
+        assert_eq!(cache.take_work(), 0, "it was hashed once");
     }
 }

@@ -3,6 +3,7 @@
 
 use super::catalogue::Catalogue;
 use super::known::Segment;
+use super::unpacked::UnpackedBytes;
 use crate::chunk::ChunkKind;
 use crate::limits::{MAX_LEVEL, SEGMENT_BYTES};
 use crate::order::sorted;
@@ -36,19 +37,40 @@ pub struct Residents {
     count: usize,
     clock: Cell<u64>,
     /// Bytes of chunks that are in memory packed and unpacked.
-    unpacked: Cell<usize>,
+    unpacked: UnpackedBytes,
+    /// The time when the current step began; before the first one, the end of time. Units used since then leave last.
+    step_began: u64,
+    /// The bytes that may leave before a choice of units is worth it.
+    most: usize,
 }
 
 /// A unit that may leave memory.
 struct Unit {
     /// The time since it was last used, weighted.
     age: u64,
+    /// It was used in this step.
+    is_needed: bool,
     bytes: usize,
 }
 
 impl Residents {
     pub const fn new(budget: usize) -> Self {
-        Self { budget, held: 0, kept: 0, count: 0, clock: Cell::new(0), unpacked: Cell::new(0) }
+        Self {
+            budget,
+            held: 0,
+            kept: 0,
+            count: 0,
+            clock: Cell::new(0),
+            unpacked: UnpackedBytes::none(),
+            step_began: u64::MAX,
+            most: budget,
+        }
+    }
+
+    /// Begins a step: the units that are used or loaded from here on leave last.
+    pub const fn begin_step(&mut self) {
+        self.step_began = self.clock.get() + 1;
+        self.most = self.budget;
     }
 
     pub const fn budget(&self) -> usize {
@@ -57,15 +79,16 @@ impl Residents {
 
     pub const fn set_budget(&mut self, bytes: usize) {
         self.budget = bytes;
+        self.most = bytes;
     }
 
     /// Returns the bytes in memory.
     pub const fn held(&self) -> usize {
-        self.held + self.unpacked.get()
+        self.held + self.unpacked.held()
     }
 
-    /// Returns the bytes of chunks that are in memory packed and unpacked.
-    pub const fn unpacked(&self) -> &Cell<usize> {
+    /// Returns the counts of the bytes of chunks that are in memory packed and unpacked.
+    pub const fn unpacked(&self) -> &UnpackedBytes {
         &self.unpacked
     }
 
@@ -83,7 +106,7 @@ impl Residents {
 
     /// Drops unpacked chunks, first of the least recently used segments, if they take more than `most` bytes.
     pub fn unpack_at_most(&self, most: usize, catalogue: &mut Catalogue) {
-        if self.unpacked.get() > most {
+        if self.unpacked.held() > most {
             self.drop_unpacked(catalogue, most - most / SPARE);
         }
     }
@@ -95,7 +118,7 @@ impl Residents {
         let order =
             sorted(segments.len(), &|a, b| segments[a].used.get().cmp(&segments[b].used.get()));
         for at in order {
-            if self.unpacked.get() <= aim {
+            if self.unpacked.held() <= aim {
                 break;
             }
             segments[at].unpacked.clear(&self.unpacked);
@@ -137,21 +160,27 @@ impl Residents {
         now
     }
 
-    /// Frees units that may leave, but not the last used [`MIN_RESIDENT`], until the units that may
-    /// leave meet the budget.
+    /// Frees units that may leave, but not the last used [`MIN_RESIDENT`], until the units that may leave meet the
+    /// budget. Units used since the step began may exceed it by [`Residents::room`].
     pub fn evict(&mut self, catalogue: &mut Catalogue) {
         self.settle(catalogue);
-        let unpacked = self.unpacked.get().min(self.budget / SPARE);
-        if self.held - self.kept + unpacked <= self.budget || self.count <= MIN_RESIDENT {
+        let unpacked = self.unpacked.held().min(self.budget / SPARE);
+        if self.held - self.kept + unpacked <= self.most || self.count <= MIN_RESIDENT {
             return;
         }
         let units = self.units(catalogue);
-        let order = sorted(units.len(), &|a, b| units[b].age.cmp(&units[a].age));
+        let rank = |at: usize| (!units[at].is_needed, units[at].age);
+        let order = sorted(units.len(), &|a, b| rank(b).cmp(&rank(a)));
         let aim = self.budget - unpacked - self.budget / SPARE;
+        let most = self.budget + self.room().0;
         let may_leave = units.len().saturating_sub(MIN_RESIDENT);
         let mut leaves = alloc::vec![false; units.len()];
         for at in order.into_iter().take(may_leave) {
-            if self.held - self.kept <= aim {
+            let is_needed = units[at].is_needed;
+            if self.held - self.kept <= if is_needed { most } else { aim } {
+                if is_needed {
+                    self.most = most;
+                }
                 break;
             }
             self.leave((units[at].bytes, 1));
@@ -164,7 +193,7 @@ impl Residents {
             if bytes.is_some() && !*fresh && is_leaving() {
                 *bytes = None;
                 unpacked.clear(&self.unpacked);
-                marks.leave();
+                marks.leave(parts.chunks());
             }
             parts.retain(|_| !is_leaving(), |part| marks.leave_one(part.chunk as usize));
         }
@@ -173,19 +202,20 @@ impl Residents {
     /// Lists the units that may leave memory: of each segment the whole, or else its parts.
     fn units(&self, catalogue: &Catalogue) -> Vec<Unit> {
         let now = self.clock.get();
-        let age = |used: &Cell<u64>, is_worth_more: bool| {
-            (now - used.get()) / if is_worth_more { WEIGHT } else { 1 }
+        let unit = |used: &Cell<u64>, is_worth_more: bool, bytes: usize| Unit {
+            age: (now - used.get()) / if is_worth_more { WEIGHT } else { 1 },
+            is_needed: used.get() >= self.step_began,
+            bytes,
         };
         let mut units = Vec::with_capacity(self.count);
         for segment in catalogue.segments() {
             if let (Some(bytes), false) = (&segment.bytes, segment.fresh) {
                 let is_worth_more = segment.marks.is_unread() || segment.table.only_inner();
-                units.push(Unit { age: age(&segment.used, is_worth_more), bytes: bytes.len() });
+                units.push(unit(&segment.used, is_worth_more, bytes.len()));
             }
             units.extend(segment.parts.iter().map(|part| {
                 let is_unread = !segment.marks.is_checked(part.chunk as usize);
-                let age = age(&part.used, is_unread || is_inner(&part.bytes));
-                Unit { age, bytes: part.bytes.len() }
+                unit(&part.used, is_unread || is_inner(&part.bytes), part.bytes.len())
             }));
         }
         units

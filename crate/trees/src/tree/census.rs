@@ -78,7 +78,7 @@ impl Census {
             while !self.has_leaves
                 && let Some(hash) = self.level.get(self.read)
             {
-                if budget.is_spent() {
+                if budget.is_over(cache) {
                     return Ok(Step::Yield);
                 }
                 budget.spend(NODE_WORK);
@@ -121,7 +121,7 @@ impl Census {
     /// Counts the nodes of the level; returns `false` if the budget was spent before.
     fn count(&mut self, cache: &Cache, budget: &mut Budget) -> Result<bool, Error> {
         while let Some(hash) = self.level.get(self.counted) {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(false);
             }
             budget.spend(LOOK_UP_WORK);

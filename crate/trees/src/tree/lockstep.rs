@@ -196,7 +196,7 @@ impl Lockstep {
         change: &mut OnChange<'_>,
     ) -> Result<Step<()>, Error> {
         loop {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             let (old, new) =
@@ -210,7 +210,7 @@ impl Lockstep {
                     }
                 };
             // Includes the nodes that the last turn opened and checked.
-            budget.spend(64 + cache.take_checked());
+            budget.spend(64);
             match (old, new) {
                 (Item::End, Item::End) => return Ok(Step::Done(())),
                 (Item::Node(_, a), Item::Node(_, b)) if a == b => {

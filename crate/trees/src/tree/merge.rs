@@ -157,7 +157,7 @@ impl Merge {
                     Step::Done(()) => {
                         // Edits beyond the last key of the tree.
                         while self.next < edits.len() {
-                            if budget.is_spent() {
+                            if budget.is_over(cache) {
                                 return Ok(Step::Yield);
                             }
                             if !self.apply(edits, budget) {
@@ -226,7 +226,7 @@ impl Merge {
                 continue;
             }
             if index < parent.len() {
-                if budget.is_spent() {
+                if budget.is_over(cache) {
                     self.set_next(index);
                     return Ok(Step::Yield);
                 }
@@ -241,7 +241,7 @@ impl Merge {
                     Fetch::Here(_) => {
                         self.set_next(index + 1);
                         self.enter(parent.hash(index), end, rightmost);
-                        budget.spend(256 + cache.take_checked());
+                        budget.spend(256);
                     }
                 }
             } else {

@@ -28,7 +28,7 @@ pub use cursor::{Cursor, Run};
 pub use diff::Diff;
 pub use lockstep::{Lockstep, OnChange};
 pub use merge::Merge;
-pub use multi_get::{MultiGet, get};
+pub use multi_get::{MultiGet, get, leaf_hash_of};
 pub use point_edit::PointEdit;
 pub use range::Range;
 pub use rank::Count;

@@ -2,6 +2,7 @@
 
 use crate::cache::{Cache, Fetch, Want};
 use crate::error::Error;
+use crate::hash::Hash;
 use crate::node::{Entry, Leaf, Node};
 use crate::order::sorted;
 use crate::output::Output;
@@ -39,6 +40,37 @@ pub(crate) fn leaf_of<'c>(
             Fetch::Here(node) => node,
             Fetch::At(want) => return at(want),
         };
+    }
+}
+
+/// Returns the hash of the leaf that may contain `key` if the leaf is in memory, without a look into it; `None` if no
+/// leaf can contain it. Otherwise returns what a read of it needs.
+///
+/// # Errors
+/// As [`Cache::node`].
+pub fn leaf_hash_of(cache: &Cache, tree: Tree, key: &[u8]) -> Result<Fetch<Option<Hash>>, Error> {
+    let mut hash = tree.root;
+    if tree.is_empty() {
+        return Ok(Fetch::Here(None));
+    }
+    loop {
+        if let Some(want) = cache.missing(&hash)? {
+            return Ok(Fetch::At(want));
+        }
+        let inner = match cache.node(&hash)? {
+            Fetch::At(want) => return Ok(Fetch::At(want)),
+            Fetch::Here(Node::Leaf(_)) => return Ok(Fetch::Here(Some(hash))),
+            Fetch::Here(Node::Inner(inner)) => inner,
+        };
+        let index = inner.route(0, key);
+        if index == inner.len() {
+            return Ok(Fetch::Here(None));
+        }
+        hash = inner.hash(index);
+        if inner.level() == 1 {
+            let want = cache.missing(&hash)?;
+            return Ok(want.map_or(Fetch::Here(Some(hash)), Fetch::At));
+        }
     }
 }
 
@@ -170,7 +202,7 @@ impl MultiGet {
             if self.next == self.wanted.len() {
                 return Ok(Step::Done(()));
             }
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             let leaf = match leaf_of(cache, self.tree, self.wanted.key(self.next))? {

@@ -65,7 +65,7 @@ impl Plan {
     ) -> Result<Step<()>, Error> {
         while !self.level.is_empty() {
             while let Some(visit) = self.level.get(self.at).copied() {
-                if budget.is_spent() {
+                if budget.is_over(cache) {
                     return Ok(Step::Yield);
                 }
                 match cache.node(&visit.hash)? {

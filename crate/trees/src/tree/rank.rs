@@ -50,7 +50,9 @@ impl Count {
         };
         Ok(match (before, until) {
             (Fetch::Here(before), Fetch::Here(until)) => Step::Done(until.saturating_sub(before)),
-            (Fetch::At(a), Fetch::At(b)) => Step::Need(cache.parts(a, [b].into_iter())),
+            (Fetch::At(a), Fetch::At(b)) => {
+                Step::Need(cache.parts(a, &mut [Fetch::At(b)].into_iter()))
+            }
             (Fetch::At(want), _) | (_, Fetch::At(want)) => Step::Need(Vec::from([want])),
         })
     }

@@ -130,7 +130,7 @@ impl Rebase {
             }
         }
         while let Some(key) = self.keep_theirs.get(self.next) {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             match get(cache, self.theirs, key)? {
@@ -141,7 +141,7 @@ impl Rebase {
                 },
                 Fetch::Here(None) => batch.push(Key::trusted(key), Edit::Delete),
             }
-            budget.spend(256 + cache.take_checked());
+            budget.spend(256);
             self.next += 1;
         }
         Ok(Step::Done(()))
@@ -166,7 +166,7 @@ impl Rebase {
                 }
                 if let Some(from_empty) = *from_empty {
                     let found = get(cache, from_empty, &key)?;
-                    budget.spend(256 + cache.take_checked());
+                    budget.spend(256);
                     match found {
                         Fetch::Here(None) => {}
                         Fetch::Here(Some(_)) => return Ok(Step::Done(())),

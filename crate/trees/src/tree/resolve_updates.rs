@@ -164,7 +164,7 @@ impl ResolveUpdates {
         // The last leaf that was read, and the first index in it where the next key may be.
         let mut leaf: Option<(Leaf<'_>, usize)> = None;
         while self.next < self.from.len() && self.out.held_bytes() <= most {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             let at = self.next;
@@ -261,7 +261,7 @@ impl ResolveUpdates {
                 Fetch::At(want) => return Ok(Step::Need(self.plan.ahead(cache, want, self.next))),
                 Fetch::Here(None) => return Ok(Step::Done(self.pending.open(None))),
                 Fetch::Here(Some(leaf)) => {
-                    budget.spend(256 + cache.take_checked());
+                    budget.spend(256);
                     (leaf, leaf.search(0, &key))
                 }
             },

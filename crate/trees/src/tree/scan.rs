@@ -107,7 +107,7 @@ impl Scan {
             if self.left == 0 {
                 return Ok(Step::Done(()));
             }
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             let run = match self.cursor.run(cache)? {

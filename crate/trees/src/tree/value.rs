@@ -123,7 +123,7 @@ impl ValueReader {
         let first = self.next;
         while let Some(hash) = pieces.get(self.next) {
             // Read at least one piece, as the caller may have spent the budget already.
-            if self.next > first && budget.is_spent() {
+            if self.next > first && budget.is_over(cache) {
                 return Ok(Step::Yield);
             }
             let part = match cache.chunk(hash, ChunkKind::Piece)? {
@@ -138,7 +138,7 @@ impl ValueReader {
                 return Err(malformed(*hash, cause));
             }
             out.extend_from_slice(part);
-            budget.spend(part.len() + cache.take_checked());
+            budget.spend(part.len());
             self.read += part.len();
             self.next += 1;
         }

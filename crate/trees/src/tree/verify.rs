@@ -161,7 +161,7 @@ impl Verify {
     /// over all bytes, and memory for the largest JSON value out of line.
     pub fn step(&mut self, cache: &Cache, budget: &mut Budget) -> Step<()> {
         loop {
-            if budget.is_spent() {
+            if budget.is_over(cache) {
                 return Step::Yield;
             }
             budget.spend(32);
