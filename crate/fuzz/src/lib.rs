@@ -17,6 +17,7 @@ pub mod delta;
 pub mod input;
 pub mod json;
 pub mod lazy;
+mod op;
 pub mod ops;
 pub mod oracle;
 pub mod patch;

@@ -1,172 +1,39 @@
 //! Sequences of operations against a model. After each operation the store holds the rows of a
 //! `BTreeMap`, has the root of a store made at once from these rows, and diffs from earlier states
-//! are the true differences.
+//! are the true differences. Some tables come late, some chunks are at a remote, and garbage is collected.
 
 use crate::input::Input;
+use crate::op::Op;
 use hedgerow::boundary::Shape;
 use hedgerow::cache::Fetch;
+use hedgerow::forest::INDEX;
+use hedgerow::hash::Hash;
+use hedgerow::index::{Definition, IndexScan, Wanted};
 use hedgerow::ingest::{Format, Ingest};
 use hedgerow::output::Output;
 use hedgerow::tree::{MultiGet, Parts, Range, Tree, get};
-use hedgerow::value::Kind;
 use hedgerow_support::census::{counted, walked};
+use hedgerow_support::collections::{self, FULL, USUAL};
 use hedgerow_support::host::Host;
 use hedgerow_support::output::{Expected, Value, changes_between};
 use hedgerow_support::pace::Pace;
 use hedgerow_support::rows;
 use hedgerow_support::values::Values;
-use std::ops::Bound;
 
 const MAX_OPS: usize = 16;
+
+/// The indexes that a store may have, with the numbers of their columns.
+const INDEXES: [(&str, usize); 4] = [
+    (r#"["","/n"]"#, 1),
+    (r#"["row/","/words","/n"]"#, 2),
+    (r#"["","w/words"]"#, 1),
+    (r#"["","/list","?"]"#, 1),
+];
 
 /// Runs the target on one input.
 pub fn run(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     World::new(&mut input, None).run(&mut input);
-}
-
-/// An operation on a store. To add a kind: read it in [`Op::read`], do it in [`World::apply`].
-#[derive(Clone, Debug)]
-enum Op {
-    Put {
-        rows: Vec<(String, Value)>,
-        block: usize,
-    },
-    Delete(Vec<String>),
-    DeleteRange(Range),
-    /// Several blocks in one commit.
-    Mixed {
-        rows: Vec<(String, Value)>,
-        range: Range,
-        keys: Vec<String>,
-    },
-    Reopen(usize),
-    Get(String),
-    Find(Vec<String>),
-    Scan {
-        range: Range,
-        reverse: bool,
-        limit: u64,
-        parts: Parts,
-    },
-    Count(Range),
-    Census,
-    /// Between the current state and the state after this many changes.
-    Diff {
-        since: usize,
-        range: Range,
-    },
-}
-
-impl Op {
-    fn read(input: &mut Input<'_>) -> Self {
-        match input.below(16) {
-            0..=3 => {
-                let few = input.below(4);
-                Self::Put { rows: list(input, few, row), block: 1 + few }
-            }
-            4 | 5 => {
-                let many = input.below(64);
-                Self::Put { rows: list(input, many, row), block: 1 + input.below(40) }
-            }
-            6 | 7 => {
-                let few = 1 + input.below(4);
-                Self::Delete(list(input, few, key))
-            }
-            8 => {
-                let many = input.below(64);
-                Self::Delete(list(input, many, key))
-            }
-            9 => Self::DeleteRange(range(input)),
-            10 => {
-                let (many, few) = (input.below(40), input.below(10));
-                let (rows, range) = (list(input, many, row), range(input));
-                Self::Mixed { rows, range, keys: list(input, few, key) }
-            }
-            11 => Self::Reopen(input.one_of(&[0, 1000, 1 << 20, 4 << 20])),
-            12 => Self::Get(key(input)),
-            13 => {
-                let many = input.below(60);
-                Self::Find(list(input, many, key))
-            }
-            14 => {
-                let how = input.byte();
-                Self::Scan {
-                    range: range(input),
-                    reverse: how & 1 != 0,
-                    limit: if how & 2 != 0 { u64::MAX } else { input.byte().into() },
-                    parts: Parts { keys: how & 4 == 0, values: how & 8 == 0 },
-                }
-            }
-            _ => match input.byte() & 3 {
-                0 | 2 => Self::Count(range(input)),
-                1 => Self::Census,
-                _ => Self::Diff { since: input.byte().into(), range: range(input) },
-            },
-        }
-    }
-}
-
-fn list<T>(input: &mut Input<'_>, len: usize, read: fn(&mut Input<'_>) -> T) -> Vec<T> {
-    (0..len).map(|_| read(input)).collect()
-}
-
-/// Makes a key of any length from two bytes of the input.
-fn key(input: &mut Input<'_>) -> String {
-    let [kind, number] = [input.byte(), input.byte()];
-    match kind % 8 {
-        0 => format!("{number:03}"),
-        1 => format!("row/{:05}", usize::from(kind) * 256 + usize::from(number)),
-        2 => "ab".repeat(number.into()),
-        3 => format!("{}{number}", "x".repeat(1020)),
-        4 => char::from_u32(u32::from(number) * 0x110 + 0x1).unwrap_or('\u{e000}').to_string(),
-        5 => format!("é{}\u{0}\"\\", number % 16),
-        6 => format!("{:02x}{}", number, "/tail".repeat(usize::from(kind) / 8)),
-        _ => String::new(),
-    }
-}
-
-fn value(input: &mut Input<'_>) -> Value {
-    let (how, fill) = (input.byte(), input.byte());
-    let len = match how % 16 {
-        0..=5 => usize::from(how),
-        6 | 7 => 3 * usize::from(how),
-        8 => 4095,
-        9 => 4096,
-        10 => 4097,
-        11 => 16 * usize::from(how),
-        12 if how == 12 => (64 << 10) + usize::from(fill) - 128,
-        12 if how == 28 => (128 << 10) + usize::from(fill) - 128,
-        _ => 0,
-    };
-    if how & 0x10 != 0 {
-        return (Kind::Bytes, vec![fill; len]);
-    }
-    let text = match len {
-        0 => fill.to_string(),
-        1 => "null".to_owned(),
-        _ => format!("\"{}\"", char::from(b'a' + fill % 26).to_string().repeat(len - 2)),
-    };
-    (Kind::Json, text.into_bytes())
-}
-
-fn row(input: &mut Input<'_>) -> (String, Value) {
-    (key(input), value(input))
-}
-
-fn range(input: &mut Input<'_>) -> Range {
-    let how = input.byte();
-    if how >= 0xf0 {
-        let mut prefix = key(input).into_bytes();
-        prefix.truncate(3);
-        return Range::prefix(&prefix);
-    }
-    let mut bound = |how: u8| match how & 3 {
-        0 => Bound::Unbounded,
-        1 => Bound::Excluded(key(input).into_bytes()),
-        _ => Bound::Included(key(input).into_bytes()),
-    };
-    Range { lower: bound(how), upper: bound(how >> 2) }
 }
 
 fn holds(range: &Range, key: &str) -> bool {
@@ -177,8 +44,10 @@ fn holds(range: &Range, key: &str) -> bool {
 pub struct World {
     host: Host,
     model: Values,
-    /// The tree and the rows at first and after each change.
-    states: Vec<(Tree, Values)>,
+    /// The commit, the tree and the rows at first and after each change.
+    states: Vec<(Hash, Tree, Values)>,
+    /// The number of columns of each index.
+    columns: Vec<usize>,
 }
 
 impl World {
@@ -187,8 +56,14 @@ impl World {
         let target = input.one_of(&[64, 96, 128, 256, 1024, 4096]);
         let mut host = Host::new(Shape::with_target(target));
         host.pace = pace;
-        let states = vec![(Tree::EMPTY, Values::new())];
-        Self { host, model: Values::new(), states }
+        let which = input.byte();
+        let is_chosen = |at: &usize| which & 0x10 != 0 && which & (1 << at) != 0;
+        let chosen: Vec<_> = (0..INDEXES.len()).filter(is_chosen).map(|at| INDEXES[at]).collect();
+        host.indexes =
+            chosen.iter().map(|(text, _)| Definition::parse(text).expect("a definition")).collect();
+        let columns = chosen.into_iter().map(|(_, columns)| columns).collect();
+        let states = vec![(host.root, Tree::EMPTY, Values::new())];
+        Self { host, model: Values::new(), states, columns }
     }
 
     /// Does the operations of `input`, and checks the store after each change.
@@ -242,16 +117,41 @@ impl World {
                 self.model.extend(rows[..rows.len() / 2].iter().cloned());
                 self.model.retain(|key, _| !keys.contains(key));
             }
-            Op::Reopen(cache_bytes) => {
+            Op::Reopen { cache_bytes, late } => {
                 self.host.reopen(*cache_bytes);
+                if *late {
+                    self.host.forget_tables(|id| id % 3 != 0);
+                }
                 return false;
             }
+            Op::MoveAway(nth) => self.host.move_leaves_away(*nth),
+            Op::Collect { full, since } => self.collect(*full, *since),
             read => {
                 self.read(read);
                 return false;
             }
         }
         true
+    }
+
+    /// Collects the chunks that only the states before one of them reach.
+    fn collect(&mut self, full: bool, since: usize) {
+        if self.host.root == Hash::ZERO {
+            return;
+        }
+        self.host.bring_tables(None);
+        self.states.drain(..since % self.states.len());
+        let pins: Vec<_> = self.states.iter().map(|(root, ..)| *root).collect();
+        let pins: Vec<_> = pins.into_iter().filter(|root| *root != Hash::ZERO).collect();
+        collections::collect(&mut self.host, if full { FULL } else { USUAL }, &pins);
+    }
+
+    /// Makes a store of the same rows at once.
+    fn fresh(&self) -> Host {
+        let mut fresh = Host::new(self.host.shape);
+        fresh.indexes.clone_from(&self.host.indexes);
+        fresh.put_values(&self.model);
+        fresh
     }
 
     fn read(&mut self, op: &Op) {
@@ -303,6 +203,26 @@ impl World {
                 rows.truncate(usize::try_from(*limit).unwrap_or(usize::MAX));
                 Expected::entries(rows.into_iter(), *parts).check(&out, op);
             }
+            Op::ScanIndex { nth, range, reverse, limit, parts } => {
+                if self.columns.is_empty() || self.host.root == Hash::ZERO {
+                    return;
+                }
+                let nth = nth % self.columns.len();
+                let columns = self.columns[nth];
+                let wanted =
+                    Wanted { parts: *parts, secondary: true, reverse: *reverse, limit: *limit };
+                let scanned = |host: &mut Host| {
+                    let index = host.forest.tree(&host.indexes[nth].name(INDEX));
+                    let mut scan =
+                        IndexScan::new(index, columns, host.tree(), range.clone(), wanted);
+                    let mut out = Output::new();
+                    host.run(|cache, budget| scan.step(cache, budget, &mut out)).expect("a scan");
+                    out.close();
+                    (index.root, out)
+                };
+                let (expected, found) = (scanned(&mut self.fresh()), scanned(&mut self.host));
+                assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{op:?}");
+            }
             Op::Count(range) => {
                 let rows = self.model.keys().filter(|key| holds(range, key)).count();
                 assert_eq!(self.host.count(range), rows as u64, "{range:?}");
@@ -311,7 +231,10 @@ impl World {
                 let state = self.states[since % self.states.len()].clone();
                 self.check_diff(state, range, op);
             }
+            // It counts the nodes that are here.
+            _ if self.host.has_remote() => {}
             _ => {
+                self.host.bring_tables(None);
                 let expected = walked(&self.host, tree);
                 assert_eq!(counted(&mut self.host, tree), expected);
             }
@@ -319,7 +242,7 @@ impl World {
     }
 
     /// Compares a diff from an earlier state, and one back to it, with the true difference.
-    fn check_diff(&mut self, (before, rows): (Tree, Values), range: &Range, op: &Op) {
+    fn check_diff(&mut self, (_, before, rows): (Hash, Tree, Values), range: &Range, op: &Op) {
         let in_range = |(key, _): &(&String, &Value)| holds(range, key);
         for back in [false, true] {
             let (mut old, mut new) = ((before, &rows), (self.host.tree(), &self.model));
@@ -343,12 +266,11 @@ impl World {
         self.read(&scan);
         let tree = self.host.tree();
         assert_eq!(tree.count, self.model.len() as u64, "the count after {op:?}");
-        let mut fresh = Host::new(self.host.shape);
-        fresh.put_values(&self.model);
+        let fresh = self.fresh();
         assert_eq!(fresh.tree().root, tree.root, "the tree after {op:?}");
         assert_eq!(fresh.root, self.host.root, "the commit after {op:?}");
         let before = self.states[self.states.len() - 1].clone();
         self.check_diff(before, &Range::ALL, op);
-        self.states.push((tree, self.model.clone()));
+        self.states.push((self.host.root, tree, self.model.clone()));
     }
 }
