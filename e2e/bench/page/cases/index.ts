@@ -9,6 +9,7 @@ import { INDEX_MADE, INDEX_READS, INDEXES } from './indexes.js';
 import { LIFE } from './life.js';
 import { LINES } from './lines.js';
 import { LIVE } from './live.js';
+import { LIVE_LOAD } from './live-load.js';
 import { LOAD_SHUFFLED, LOAD_WIDE, LOAD_WIDE_SHUFFLED } from './loads.js';
 import { MEMORY } from './memory.js';
 import { MIGRATION } from './migration.js';
@@ -50,6 +51,7 @@ export const SUITES: readonly Suite[] = [
   TABLES,
   MIGRATION,
   LIVE,
+  LIVE_LOAD,
   WORKER,
   SYSBENCH,
   LINES,

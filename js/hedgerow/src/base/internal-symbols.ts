@@ -16,6 +16,12 @@ export const onRecovery = (
   listener: () => void,
 ): (() => void) => db[RECOVERY](listener);
 
+/**
+ * The member of a watch's callback that returns most changes that are worth a call. For more changes it gets
+ * `undefined`, since a read of its rows costs less.
+ */
+export const MOST_CHANGES: unique symbol = Symbol.for('hedgerow.most-changes');
+
 /** The option of `putMany` with a function by which a table checks bytes before the core takes them. It may throw. */
 export const LOOK: unique symbol = Symbol.for('hedgerow.look');
 

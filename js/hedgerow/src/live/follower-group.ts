@@ -1,6 +1,8 @@
+import { MOST_CHANGES } from '../base/internal-symbols.js';
 import type { ReadContext } from '../engine/read/context.js';
 import type { Change } from '../engine/read/decode-diff.js';
 import { ChangeBatch, type FollowedRange } from './change-batch.js';
+import { mostChanges } from './most-changes.js';
 import { type Member, WindowList } from './row-window-list.js';
 import { runInSlices } from './run-in-slices.js';
 import type { LocalHandle } from './types.js';
@@ -41,13 +43,12 @@ export class FollowerGroup {
     this.#ground = ground;
     this.#followed = followed;
     this.root = ground.db.root;
-    this.#stop = ground.db.watch(
-      followed.range,
-      (changes, { root }) => this.#receiveChanges(changes, root),
-      {
-        onError: (cause) => this.#fail(cause),
-      },
-    );
+    const take = (changes: readonly Change[] | undefined, { root }: { readonly root: string }) =>
+      this.#receiveChanges(changes, root);
+    const callback = Object.assign(take, { [MOST_CHANGES]: () => mostChanges(this.#members) });
+    this.#stop = ground.db.watch(followed.range, callback, {
+      onError: (cause) => this.#fail(cause),
+    });
     const { groups } = ground;
     groups.set(followed.rangeName, (groups.get(followed.rangeName) ?? new Set()).add(this));
   }
@@ -116,7 +117,11 @@ export class FollowerGroup {
     this.#ground.flush();
   }
 
-  #receiveChanges(changes: readonly Change[], root: string): Promise<unknown> | undefined {
+  /** Receives the changes that lead to a commit; `undefined` if there are too many to follow. */
+  #receiveChanges(
+    changes: readonly Change[] | undefined,
+    root: string,
+  ): Promise<unknown> | undefined {
     // A new watch that is ahead of older ones is first brought to their commit, which may lead back.
     const isForth = !this.#isNew || root === this.#ground.db.root;
     this.#isNew = false;

@@ -48,6 +48,15 @@ vi.mock('../../src/live/read-synchronously.js', async (original) => {
     own.isReadable(...args) && chance() >= coldness;
   return { ...own, isReadable };
 });
+/** The most changes that a list follows; as many as usual if undefined. */
+let followed: number | undefined;
+vi.mock('../../src/live/most-changes.js', async (original) => {
+  const own = await original<typeof import('../../src/live/most-changes.js')>();
+  return {
+    mostChanges: (...args: Parameters<typeof own.mostChanges>) =>
+      followed ?? own.mostChanges(...args),
+  };
+});
 
 type Options = ScanOptions | (Range & Pick<IndexScanOptions, 'after'>);
 type Rows = ReadonlyMap<string, unknown>;
@@ -247,6 +256,7 @@ describe('live windows', () => {
     await forSeeds(60, async (from, seed, begin) => {
       choosePalette(from);
       coldness = from.pick([0, 0, 0.3, 1]);
+      followed = from.pick([undefined, undefined, 0, 2]);
       chance = () => from.next();
       const definitions = definitionsOf(from);
       const storage = { ...memory(), isShared: true };
@@ -280,7 +290,7 @@ describe('live windows', () => {
       for (let at = 0; at < 25; at++) {
         const by = from.pick(handles);
         const isHasty = from.below(3) === 0;
-        begin({ handle: handles.indexOf(by), coldness, definitions, hasty: isHasty });
+        begin({ handle: handles.indexOf(by), coldness, followed, definitions, hasty: isHasty });
         // Now and then the first read is under way while others write.
         for (let more = from.below(most / 4); more > 0 && windows.length < most; more--) {
           const options = windowOf(from, definitions, common);

@@ -27,12 +27,24 @@ const MANY_CHANGES = 64;
 /** The number of positions that are sorted without a break. */
 const RUN = 2048;
 
-/** An interval of rows that receives their changes. */
-export interface Taker<Watcher> extends Interval {
-  take(change: Change, touched: Set<ChangeGatherer<Watcher>>): void;
+/** The intervals of a pass that had changes. */
+interface PassProgress<Watcher> {
+  readonly touched: Set<ChangeGatherer<Watcher>>;
+  /** Whether an interval has more changes than its watchers want. */
+  hasFull: boolean;
 }
 
-/** The changes of one interval in a pass, in their order. Watchers of the same interval share it. */
+/** An interval of rows that receives their changes. */
+export interface Taker<Watcher> extends Interval {
+  /** Whether it needs no more changes. */
+  readonly isFull: boolean;
+  take(change: Change, pass: PassProgress<Watcher>): void;
+}
+
+/**
+ * The changes of one interval in a pass, in their order. Watchers of the same interval share it. It drops them
+ * once there are more than the watchers want.
+ */
 class ChangeGatherer<Watcher> implements Taker<Watcher> {
   readonly low: string;
   readonly high: string | undefined;
@@ -40,27 +52,42 @@ class ChangeGatherer<Watcher> implements Taker<Watcher> {
   #changes: Change[] = [];
   /** Of an index, the position of each change. */
   #positions: string[] | undefined;
+  #most = 0;
+  isFull = false;
 
   constructor({ low, high }: Interval) {
     this.low = low;
     this.high = high;
   }
 
-  take(change: Change, touched: Set<ChangeGatherer<Watcher>>): void {
-    if (this.#changes.push(freezeShared(change)) === 1) touched.add(this);
+  /** Begins a pass, of which it gathers at most so many changes. */
+  begin(most: number): void {
+    this.#most = most;
+    this.isFull = false;
+  }
+
+  take(change: Change, pass: PassProgress<Watcher>): void {
+    if (this.isFull) return;
+    const count = this.#changes.push(freezeShared(change));
+    if (count === 1) pass.touched.add(this);
+    if (count <= this.#most) return;
+    this.drop();
+    this.isFull = true;
+    pass.hasFull = true;
   }
 
   /** Takes the change of an entry of an index. */
-  takeAt(position: string, change: Change, touched: Set<ChangeGatherer<Watcher>>): void {
+  takeAt(position: string, change: Change, pass: PassProgress<Watcher>): void {
     this.#positions ??= [];
     this.#positions.push(position);
-    this.take(change, touched);
+    this.take(change, pass);
   }
 
-  /** Returns and forgets the changes; watchers do not receive an empty array. */
-  async finish(slicer: Slicer): Promise<readonly Change[]> {
+  /** Returns and forgets the changes, or `undefined` if there were too many. Watchers do not receive an empty array. */
+  async finish(slicer: Slicer): Promise<readonly Change[] | undefined> {
     const [changes, positions] = [this.#changes, this.#positions];
     this.drop();
+    if (this.isFull) return undefined;
     if (positions === undefined) return freezeShared(changes);
     const order = await sorted(positions, slicer);
     return freezeShared(order.map((at) => changes[at] as Change));
@@ -98,22 +125,28 @@ class SpaceTaker<Watcher> implements Taker<Watcher> {
   readonly low: string;
   readonly high: string | undefined;
   readonly #space: Space;
+  readonly #ranges: readonly ChangeGatherer<Watcher>[];
   readonly #matcher: IntervalTree<ChangeGatherer<Watcher>>;
 
   constructor(space: Space, ranges: Iterable<ChangeGatherer<Watcher>>) {
     ({ low: this.low, high: this.high } = intervalOf(space.rows));
     this.#space = space;
-    this.#matcher = new IntervalTree(ranges);
+    this.#ranges = [...ranges];
+    this.#matcher = new IntervalTree(this.#ranges);
   }
 
-  take(change: Change, touched: Set<ChangeGatherer<Watcher>>): void {
+  get isFull(): boolean {
+    return this.#ranges.every(({ isFull }) => isFull);
+  }
+
+  take(change: Change, pass: PassProgress<Watcher>): void {
     const { key } = change;
     const space = this.#space;
     const oldEntries = 'oldValue' in change ? space.entriesOf(key, change.oldValue) : [];
     const newEntries = 'newValue' in change ? space.entriesOf(key, change.newValue) : [];
     const add = ({ position, secondary }: IndexEntry, entryChange: Change) => {
       const found = this.#matcher.at(position);
-      for (const range of found) range.takeAt(position, { ...entryChange, secondary }, touched);
+      for (const range of found) range.takeAt(position, { ...entryChange, secondary }, pass);
     };
     const removed = new Map(oldEntries.map((entry) => [entry.position, entry]));
     for (const entry of newEntries) {
@@ -130,13 +163,28 @@ export interface WatchSubject {
   readonly interval: Interval;
   /** The watched index; `undefined` for a watch of rows. */
   readonly space: Space | undefined;
+  /** Most changes that are worth a call: see `MOST_CHANGES`. */
+  readonly mostChanges?: (() => number) | undefined;
+}
+
+/** Returns most changes that any of the watchers of an interval wants. */
+function mostOf<Watcher extends WatchSubject>(watchers: Iterable<Watcher>): number {
+  let most = 0;
+  for (const { mostChanges } of watchers) {
+    if (mostChanges === undefined) return Number.POSITIVE_INFINITY;
+    most = Math.max(most, mostChanges());
+  }
+  return most;
 }
 
 /** One pass over the changes between two commits. Gives each change to the ranges that contain it. */
-export class Pass<Watcher extends WatchSubject> {
+export class Pass<Watcher extends WatchSubject> implements PassProgress<Watcher> {
+  readonly #takers: Taker<Watcher>[] = [];
+  readonly #ranges: ChangeGatherer<Watcher>[] = [];
   readonly #matcher: IntervalTree<Taker<Watcher>>;
   /** The ranges that had changes. */
   readonly touched = new Set<ChangeGatherer<Watcher>>();
+  hasFull = false;
 
   constructor(watchers: Iterable<Watcher>) {
     const spaces = new Map<Space | undefined, Map<string, ChangeGatherer<Watcher>>>();
@@ -151,24 +199,25 @@ export class Pass<Watcher extends WatchSubject> {
       ranges.set(name, range);
       range.watchers.add(watcher);
     }
-    const takers: Taker<Watcher>[] = [];
     for (const [space, ranges] of spaces) {
-      if (space === undefined) takers.push(...ranges.values());
-      else takers.push(new SpaceTaker(space, ranges.values()));
+      this.#ranges.push(...ranges.values());
+      if (space === undefined) this.#takers.push(...ranges.values());
+      else this.#takers.push(new SpaceTaker(space, ranges.values()));
     }
-    this.#matcher = new IntervalTree(takers);
+    this.#matcher = new IntervalTree(this.#takers);
   }
 
   /** Drops all gathered changes. */
   clear(): void {
     for (const range of this.touched) range.drop();
     this.touched.clear();
+    this.hasFull = false;
   }
 
   /**
    * Gathers the changes from one commit to another. The caller must hold both. Reads the nodes in watched ranges that
-   * the commits do not share. Skips the gaps between ranges, except for about a block of changes in each. Stops when
-   * `isWanted` returns `false`.
+   * the commits do not share. Skips the gaps between ranges, except for about a block of changes in each, and ranges
+   * with more changes than their watchers want. Stops when `isWanted` returns `false`.
    */
   async run(
     host: Host,
@@ -179,7 +228,8 @@ export class Pass<Watcher extends WatchSubject> {
     isWanted: () => boolean,
   ): Promise<void> {
     this.clear();
-    const matcher = this.#matcher;
+    for (const range of this.#ranges) range.begin(mostOf(range.watchers));
+    let matcher = this.#matcher;
     const { low: first, high } = matcher.hull;
     let low = first;
     while (low !== undefined) {
@@ -192,14 +242,23 @@ export class Pass<Watcher extends WatchSubject> {
         if (!isWanted()) return;
         let found: readonly Taker<Watcher>[] = [];
         let at = 0;
+        let key = '';
         for (let count = 1; at < members.length; count++) {
-          found = matcher.at(members[at + 1] as string);
+          key = members[at + 1] as string;
+          found = matcher.at(key);
           if (found.length > 0) {
             const change = changeAt(members, at);
-            for (const taker of found) taker.take(change, this.touched);
+            for (const taker of found) taker.take(change, this);
           }
           at += widthAt(members, at);
           if (count % CLOCK_CHANGES === 0 && slicer.step()) await slicer.rest();
+        }
+        if (this.hasFull) {
+          this.hasFull = false;
+          const open = this.#takers.filter(({ isFull }) => !isFull);
+          if (open.length === 0) return;
+          matcher = new IntervalTree(open);
+          found = matcher.at(key);
         }
         if (found.length === 0 && (!isFirst || members.length > MANY_CHANGES)) {
           low = matcher.next;

@@ -1,5 +1,6 @@
 /** The callback and the state of a watcher. */
 
+import type { MOST_CHANGES } from '../../base/internal-symbols.js';
 import type { KeyRange } from '../../base/range.js';
 import type { IndexRange } from '../../core/indexes/index-range.js';
 import type { Change } from '../read/decode-diff.js';
@@ -16,7 +17,10 @@ export type WatchCallback<Value = unknown> = (
 ) => unknown;
 
 /** A callback of any watch. */
-export type AnyWatchCallback = (told: never, at: { readonly root: string }) => unknown;
+export interface AnyWatchCallback {
+  (told: never, at: { readonly root: string }): unknown;
+  readonly [MOST_CHANGES]?: () => number;
+}
 
 /** The state of one watch. */
 export interface Watcher extends WatchSubject {

@@ -3,6 +3,7 @@ import { notify, report } from '../../base/call-callback-safely.js';
 import type { HedgerowError } from '../../base/errors.js';
 import type { Exactly } from '../../base/exhaustive-members-type.js';
 import { hex } from '../../base/hex.js';
+import { MOST_CHANGES } from '../../base/internal-symbols.js';
 import type { KeyRange } from '../../base/range.js';
 import { turn } from '../../base/slice-queue.js';
 import { Slicer } from '../../base/slicer.js';
@@ -83,6 +84,7 @@ export class Watchers {
       interval: intervalOf(isOfIndex(range) ? positionsOf(index as Index, range) : range),
       space: index && this.#spaceOf(index),
       callback,
+      mostChanges: callback[MOST_CHANGES],
       onError,
       end: () => signal?.removeEventListener('abort', stop),
       behind: undefined,
@@ -328,10 +330,11 @@ export class Watchers {
     const due = [...pass.touched].map(
       (range) => [range, [...range.watchers].filter(isDue)] as const,
     );
-    const calls: (readonly [Watcher, readonly unknown[]])[] = [];
+    const calls: (readonly [Watcher, readonly unknown[] | undefined])[] = [];
     for (const [range, watchers] of due) {
       const told = await range.finish(this.#slicer);
-      if (told.length > 0) for (const watcher of watchers) calls.push([watcher, told]);
+      if (told === undefined || told.length > 0)
+        for (const watcher of watchers) calls.push([watcher, told]);
     }
     calls.sort(([a], [b]) => a.order - b.order);
     for (const [watcher, told] of calls) {
@@ -340,7 +343,12 @@ export class Watchers {
     }
   }
 
-  #call(watcher: Watcher, told: readonly unknown[], root: string, at: WatchedCommit): void {
+  #call(
+    watcher: Watcher,
+    told: readonly unknown[] | undefined,
+    root: string,
+    at: WatchedCommit,
+  ): void {
     watcher.isBusy = false;
     try {
       const result = watcher.callback(told as never, { root }) as PromiseLike<unknown> | undefined;
