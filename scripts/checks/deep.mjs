@@ -85,8 +85,8 @@ const CORE_STEPS = [
   },
   {
     name: 'benches',
-    what: 'the lints of the benches of the core',
-    seconds: 30,
+    what: 'the lints of the benches of the core, and the core against SQLite',
+    seconds: 120,
     lane: 'cargo',
     needs: ['toolchain'],
     inputs: CORE,
@@ -95,6 +95,7 @@ const CORE_STEPS = [
         'cargo',
         ['clippy', '--locked', '-p', 'hedgerow-benches', '--all-targets', ...DENY_WARNINGS],
       ],
+      ['cargo', ['bench', '--locked', '-p', 'hedgerow-benches', '--bench', 'sqlite']],
     ],
   },
   {
