@@ -2,7 +2,7 @@
 //!
 //! The core does no I/O and has no clock. An operation that may need stored segments, or may take
 //! long, is a value with a `step` method. The host calls it until it is [`Step::Done`]. After
-//! [`Step::Need`] the host first loads the wants into the [`Cache`](crate::cache::Cache); after
+//! [`Step::Need`] the host first loads the wants into the [`Cache`]; after
 //! [`Step::Yield`] it calls again with a new [`Budget`].
 
 use crate::cache::{Cache, Want};
