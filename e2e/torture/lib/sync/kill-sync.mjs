@@ -119,11 +119,13 @@ class Round {
     this.#where = `${phase}, ${toldKill(kill)}`;
     this.#takesEffect = kill.takesEffect ?? true;
     const packs = gate.seen.get('put pack') ?? 0;
-    const due = kill.hold ? gate.hold(kill.hold) : this.#world.called(...kill.call);
+    const begun = this.#world.called(...(kill.latest ?? kill.call)).then(() => false);
+    const held = kill.hold && gate.hold(kill.hold).then(() => true);
+    const due = held ? Promise.race([held, begun]) : begun;
     const reads = () => gate.seen.get('read head') ?? 0;
     other.start(phase, phase === 'push' || phase === 'checkpoint' ? () => gate.swaps : reads);
     await call(page, 'startSyncing', this.#plan(phase));
-    await within(MOST_MS, `the moment of ${this.#where}`, due).catch((cause) => {
+    const isHeld = await within(MOST_MS, `the moment of ${this.#where}`, due).catch((cause) => {
       const { current } = this.#world;
       const seen = JSON.stringify([...gate.seen]);
       throw new Error(
@@ -137,7 +139,7 @@ class Round {
     this.#tally.killed({
       current: isCheckpoint ? 'checkpoint' : kind,
       underWay: gate.underWay,
-      isHeld: kill.hold !== undefined,
+      isHeld,
     });
   }
 

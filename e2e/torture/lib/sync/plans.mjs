@@ -12,12 +12,8 @@ const LONGEST_MS = { clone: 900, read: 300, push: 160, pull: 160, checkpoint: 15
 const HELD = {
   clone: [[['get pack'], 5]],
   read: [[['get pack'], 12]],
-  // Mostly the swap, whose answer decides.
-  push: [
-    [['swap head'], 5],
-    [['swap head'], 2],
-    [['read head'], 4],
-  ],
+  // The answer of a swap decides. A push that loses a race gets the head with that answer, and does not read it.
+  push: [[['swap head'], 5]],
   pull: [
     [['get delta'], 3],
     [['read head'], 8],
@@ -26,6 +22,14 @@ const HELD = {
     [['put pack'], 5],
     [['swap head'], 2],
   ],
+};
+/** The call of a phase, and its number, at which the kill comes if the request to hold has not come: a clone may need fewer packs. */
+const LATEST = {
+  clone: ['pull', 20],
+  read: ['read', 100],
+  push: ['push', 100],
+  pull: ['pull', 100],
+  checkpoint: ['push', 20],
 };
 const CALLS = { clone: 'clone', read: 'read', push: 'push', pull: 'pull', checkpoint: 'push' };
 
@@ -52,7 +56,8 @@ export function killOf({ nth, isLazy }, at, random) {
     const [kinds, most] = pick(random, HELD[what]);
     const hold = { kinds, nth: 1 + below(random, most), isDone: below(random, 2) === 0 };
     // A sent request may take effect when its sender is gone.
-    return { hold, delayMs: below(random, 100), takesEffect: below(random, 2) === 0 };
+    const about = { delayMs: below(random, 100), takesEffect: below(random, 2) === 0 };
+    return { hold, latest: LATEST[what], ...about };
   }
   const nthCall = what === 'clone' ? 1 : 1 + below(random, 4);
   return { call: [CALLS[what], nthCall], delayMs: below(random, LONGEST_MS[what]) };
